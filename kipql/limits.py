@@ -24,7 +24,7 @@ class Limits:
     rows: int = 1_000_000
     ticks: int = 200_000_000
     hops: int = 64
-    projections: int = 100_000
+    projections: int = 1_000_000
     buffered: int = 2_000_000
     regex_pattern: int = 1_024
     regex_subject: int = 64 * 1024
@@ -38,6 +38,8 @@ class Limits:
         """The smaller of each bound: a call can narrow what the memory was opened with, never widen it."""
         if other is None or other is self:
             return self
+        if not isinstance(other, Limits):
+            raise KipError("TypeMismatch", f"limits are kipql.Limits, not {type(other).__name__}")
         return replace(self, **{f.name: min(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)})
 
 
@@ -62,6 +64,8 @@ class Budget:
     __slots__ = ("_cancel", "_check_at", "_deadline", "limits", "regex_seconds", "ticks")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> None:
+        if cancel is not None and not isinstance(cancel, threading.Event):
+            raise KipError("TypeMismatch", f"cancel is a threading.Event, not {type(cancel).__name__}")
         self.limits = limits
         self.ticks = 0
         self.regex_seconds = 0.0

@@ -119,10 +119,18 @@ class Record:
     structural: Mapping[str, tuple[Edge, ...]] = field(default_factory=_nothing)  # by exact ref
     origin: Origin = ENGINE
     classification: str | None = None
+    authority_class: str | None = None  # None is `descriptive` (§31.3)
+    quarantined: bool = False  # out of recall and of projection until it is released (§31.6)
+    repaired_by: int | None = None  # the recording_repair Activity that invalidated this extraction (§57.8)
     version: int = field(default=1, compare=False)
     planes: Planes = field(default=NO_PLANES, compare=False)
     seq: int = field(default=0, compare=False)
     prev: "Record | None" = field(default=None, compare=False, repr=False)
+
+    @property
+    def recalled(self) -> bool:
+        """Whether default recall finds it: an active state, and not in quarantine."""
+        return self.state == "active" and not self.quarantined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

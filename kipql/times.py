@@ -7,6 +7,7 @@ On the wire an instant is a string `YYYY-MM-DDTHH:mm:ss.SSSZ`. Inside it is an i
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from time import time_ns
 from typing import NamedTuple, TypeAlias
 
 from kipql.errors import KipError
@@ -17,6 +18,8 @@ Clock: TypeAlias = Callable[[], datetime]
 _FORM = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3})Z", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 # Ends of time for interval arithmetic: before and after every instant that can be written.
 BEGINNING = -(1 << 60)
@@ -61,15 +64,23 @@ def format_instant(instant: int) -> str:
 
 
 def instant_of(moment: datetime) -> int:
-    """Milliseconds of an aware datetime; finer resolution is cut off (§6.5). Raises TypeMismatch if naive."""
-    if moment.tzinfo is None:
+    """Milliseconds of an aware datetime; finer resolution is cut off (§6.5).
+
+    Raises TypeMismatch if it is naive or no datetime, ConstraintViolation outside the years 1 to 9999 in UTC.
+    """
+    if not isinstance(moment, datetime):
+        raise KipError("TypeMismatch", f"an instant is a datetime, not {type(moment).__name__}")
+    if moment.utcoffset() is None:
         raise KipError("TypeMismatch", "a datetime must be timezone-aware", hint="pass datetime(..., tzinfo=UTC)")
-    return (moment - _EPOCH) // _MILLISECOND
+    instant = (moment - _EPOCH) // _MILLISECOND
+    if not _FIRST <= instant <= _LAST:
+        raise KipError("ConstraintViolation", "a datetime must lie within the years 1 to 9999 in UTC")
+    return instant
 
 
 def now(clock: Clock | None = None) -> int:
     """The clock read once, as an instant."""
-    return instant_of(clock() if clock is not None else datetime.now(UTC))
+    return time_ns() // 1_000_000 if clock is None else instant_of(clock())
 
 
 class Bound(NamedTuple):

@@ -8,6 +8,7 @@ differ, so identity goes through `literal_key`.
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kipql.errors import KipError
@@ -16,6 +17,17 @@ Scalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = Any  # a Scalar, a list of Json, or a dict of str to Json
 
 MAX_SAFE_INTEGER = 2**53 - 1
+DEEPEST = 96  # how deep a JSON value may nest
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalReference:
+    """`{canonical_id}` where no element of the Space carries it: an endpoint known by identity only (§8.2).
+
+    A Proposition may hold one as its object; it is interned like a Literal and reads as `{"canonical_id": ...}`.
+    """
+
+    canonical_id: str
 
 
 def number_problem(value: int | float) -> str | None:
@@ -46,7 +58,7 @@ def canonical_string(value: str) -> str:
 
 
 def canonical_literal(value: Scalar) -> Scalar:
-    """The canonical form of a Literal (§9.6).
+    """The canonical form of a Literal (§9.6); of `{canonical_id}`, which stands where a Literal may, its reference.
 
     Raises TypeMismatch for what is not a scalar, ConstraintViolation for an illegal number or string.
     """
@@ -58,6 +70,10 @@ def canonical_literal(value: Scalar) -> Scalar:
         if problem := number_problem(value):
             raise KipError("ConstraintViolation", problem)
         return canonical_number(value)
+    if isinstance(value, CanonicalReference):
+        return value
+    if isinstance(value, dict) and set(value) == {"canonical_id"} and isinstance(value["canonical_id"], str):
+        return CanonicalReference(canonical_string(value["canonical_id"]))
     raise KipError("TypeMismatch", f"a Literal is a string, a number, a boolean or null, not {json_type(value)}")
 
 
@@ -78,29 +94,60 @@ def json_type(value: object) -> str:
     return type(value).__name__
 
 
-def check_json(value: object) -> Json:
+def check_text(value: str) -> str:
+    """A string as written, a plain `str`. Raises ConstraintViolation for an unpaired surrogate (§70.2)."""
+    if value.__class__ is not str:
+        value = str.__str__(value)
+    if not value.isascii():
+        canonical_string(value)  # only for its complaint
+    return value
+
+
+def check_number(value: int | float) -> int | float:
+    """The canonical number, a plain `int` or `float`. Raises ConstraintViolation for an illegal one (§9.3)."""
+    if problem := number_problem(value):
+        raise KipError("ConstraintViolation", problem)
+    return canonical_number(int(value) if isinstance(value, int) else float(value))
+
+
+def check_key(key: object) -> str:
+    """The key of an object. Raises TypeMismatch for what is no string, ConstraintViolation as `check_text`."""
+    if not isinstance(key, str):
+        raise KipError("TypeMismatch", "an object key must be a string")
+    return check_text(key)
+
+
+def check_json(value: object, depth: int = DEEPEST) -> Json:
     """A JSON-compatible copy of `value` with canonical numbers; strings stay as written.
 
     Raises ConstraintViolation for illegal numbers and unpaired surrogates, TypeMismatch for anything that
-    JSON can not say. Depth is the caller's to bound.
+    JSON can not say, ResourceExhausted for what nests deeper than `depth`, such as a list that holds itself.
     """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        if not value.isascii():
-            canonical_string(value)
-        return value
+        return check_text(value)
     if isinstance(value, int | float):
-        if problem := number_problem(value):
-            raise KipError("ConstraintViolation", problem)
-        return canonical_number(value)
+        return check_number(value)
+    if depth <= 0:
+        raise KipError("ResourceExhausted", "a value nests too deep", details={"limit": "depth"}, hint="nest it less")
     if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise KipError("TypeMismatch", "an object key must be a string")
-        return {key: check_json(member) for key, member in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return [check_json(item) for item in value]
+        return {check_key(key): check_json(member, depth - 1) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [check_json(item, depth - 1) for item in value]
     raise KipError("TypeMismatch", f"{type(value).__name__} is not a JSON value")
+
+
+def members_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """`object_pairs_hook` for JSON from outside: two readers of a doubled member may disagree (§70.2).
+
+    Raises ValueError for a member that is given twice.
+    """
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the member {next(name for name in names if names.count(name) > 1)!r} is given twice")
+    return members
 
 
 def literal_key(value: Scalar) -> tuple[str, Scalar]:
