@@ -5,38 +5,31 @@ in layout have equal trees. Sequences are tuples. Names are the specification's.
 a schema or a store.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
-from kipql.spans import NOWHERE, Span
+from kipql.lang.node import Node as Node
+from kipql.lang.node import node
 from kipql.values import Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """The base of every node."""
-
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True, repr=False)
-
 
 # --- values and expressions (§9, §44.1, §44.2, §59) ---------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Var(Node):
     """`?name`: a query variable, or a KML handle."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Param(Node):
     """`:name`: a bound parameter (§74)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Literal(Node):
     """A JSON scalar, decoded and canonical (§9.6). Equality tells true from 1."""
 
@@ -49,14 +42,14 @@ class Literal(Node):
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Array(Node):
     """`[a, b]` in a value, a pattern or an expression."""
 
     items: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Member(Node):
     """`name: value` inside an object."""
 
@@ -64,7 +57,7 @@ class Member(Node):
     value: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Object(Node):
     """`{...}`: an object pattern, an object value or an assignment object. Names are distinct."""
 
@@ -75,7 +68,7 @@ class Object(Node):
         return next((member.value for member in self.members if member.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Path(Node):
     """`?x.attributes.goal`, `?x["key.with.dots"]`: at least one step (a bare variable is a Var)."""
 
@@ -83,7 +76,7 @@ class Path(Node):
     steps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Call(Node):
     """`NAME(args)`: a function, an aggregate (`distinct` is COUNT(DISTINCT x)) or an update expression.
     `name` is as written; lookup is by its ASCII upper case."""
@@ -93,21 +86,21 @@ class Call(Node):
     distinct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Negate(Node):
     """`!x`."""
 
     operand: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Minus(Node):
     """`-x`, where x is not a number literal (that is a negative Literal)."""
 
     operand: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Compare(Node):
     """`left op right`; op is one of == != < > <= >=."""
 
@@ -116,14 +109,14 @@ class Compare(Node):
     right: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class And(Node):
     """`a && b && ...`, flattened, two items or more."""
 
     items: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Or(Node):
     """`a || b || ...`, flattened, two items or more."""
 
@@ -133,7 +126,7 @@ class Or(Node):
 # --- patterns (§43) -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Quantifier(Node):
     """`{low}`, `{low,}`, `{low,high}`: hops of a raw path; high None has no bound in the text (§45)."""
 
@@ -141,7 +134,7 @@ class Quantifier(Node):
     high: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PathStep(Node):
     """One alternative of a raw path: a Predicate and how often."""
 
@@ -149,14 +142,14 @@ class PathStep(Node):
     quantifier: Quantifier | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PredicatePath(Node):
     """`"p"{0,5}`, `"p" | "q"`: only where there is a quantifier or more than one alternative (§45)."""
 
     alternatives: tuple[PathStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Tuple(Node):
     """`(subject, predicate, object)`."""
 
@@ -165,14 +158,14 @@ class Tuple(Node):
     object: "Term"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionId(Node):
     """`(id: x)`: a Proposition known by identity (§43.2)."""
 
     id: "Literal | Param"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ElementPattern(Node):
     """`?x {..}`, `?x CONCEPT {..}`, `?a ASSERTION {..}`, EVIDENCE, ACTIVITY (§43.1, §43.4-43.6).
     kind is "Concept", "Assertion", "Evidence" or "Activity"; `keyword` says whether CONCEPT was written."""
@@ -183,7 +176,7 @@ class ElementPattern(Node):
     keyword: bool = field(default=True, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionPattern(Node):
     """`[?p] [PROPOSITION] (s, p, o)` or `(id: x)` (§43.2)."""
 
@@ -192,7 +185,7 @@ class PropositionPattern(Node):
     keyword: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class StructuralPattern(Node):
     """`[?edge] STRUCTURAL (source, "field", target)` (§43.7)."""
 
@@ -202,7 +195,7 @@ class StructuralPattern(Node):
     target: "Term"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class BeliefPattern(Node):
     """`?b BELIEF (?p | id: x | s, "p", o)` (§46)."""
 
@@ -210,7 +203,7 @@ class BeliefPattern(Node):
     target: Var | PropositionId | Tuple
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class BeliefSlotPattern(Node):
     """`?b BELIEF SLOT (s, "p")` (§47)."""
 
@@ -219,7 +212,7 @@ class BeliefSlotPattern(Node):
     predicate: "Literal | Param | Var"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SearchPattern(Node):
     """`?v SEARCH KIND term ... LIMIT k` (§43.8). kind as in ElementPattern, or "Proposition"."""
 
@@ -233,35 +226,35 @@ class SearchPattern(Node):
     limit: Literal | Param
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Filter(Node):
     """`FILTER(condition)`."""
 
     condition: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Not(Node):
     """`NOT { ... }` (§44.3)."""
 
     block: "Block"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Optional(Node):
     """`OPTIONAL { ... }` (§44.4)."""
 
     block: "Block"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Union(Node):
     """`UNION { ... }` (§44.5)."""
 
     block: "Block"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Block(Node):
     """The clauses between braces, in order."""
 
@@ -290,7 +283,7 @@ Clause: TypeAlias = (
 # --- KQL (§42) ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class OrderItem(Node):
     """One sort key."""
 
@@ -298,7 +291,7 @@ class OrderItem(Node):
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Find(Node):
     """A query (§42.2). `epistemic` is the WITH EPISTEMIC object."""
 
@@ -315,23 +308,29 @@ class Find(Node):
 # --- KML (§51-61) -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetFields(Node):
+    """`SET FIELDS {...}`."""
+
     values: Object
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetAttributes(Node):
+    """`SET ATTRIBUTES {...}`."""
+
     values: Object
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetFacet(Node):
+    """`SET FACET "Name" {...}`."""
+
     facet: Value
     values: Object
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class StructuralEntry(Node):
     """`("field", target) {options}`."""
 
@@ -340,24 +339,32 @@ class StructuralEntry(Node):
     options: Object | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetStructural(Node):
+    """`SET STRUCTURAL {("field", target) ...}`."""
+
     entries: tuple[StructuralEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UnsetAttributes(Node):
+    """`UNSET ATTRIBUTES {a, b}`."""
+
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UnsetFacet(Node):
+    """`UNSET FACET "Name" {a, b}`."""
+
     facet: Value
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UnsetStructural(Node):
+    """`UNSET STRUCTURAL {("field", target) ...}`."""
+
     entries: tuple[StructuralEntry, ...]
 
 
@@ -366,7 +373,7 @@ Action: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ExpectVersion(Node):
     """`EXPECT VERSION n [OF plane]`: plane is None, "attributes", "structural", "retention" or "facet"."""
 
@@ -375,8 +382,10 @@ class ExpectVersion(Node):
     facet: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class CreateConcept(Node):
+    """CREATE CONCEPT (§54). `type` is never None in a tree that was parsed."""
+
     handle: Var
     type: Value | None
     client_key: Value | None
@@ -384,15 +393,17 @@ class CreateConcept(Node):
     actions: tuple[Action, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UpsertConcept(Node):
+    """UPSERT CONCEPT: MATCH by id or key, then SET and UNSET (§54)."""
+
     handle: Var
     match: Object
     actions: tuple[Action, ...]
     guards: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class CreateRecord(Node):
     """CREATE EVIDENCE / ASSERTION / ACTIVITY; kind is "Evidence", "Assertion" or "Activity"."""
 
@@ -402,14 +413,16 @@ class CreateRecord(Node):
     actions: tuple[Action, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class EnsureProposition(Node):
+    """ENSURE PROPOSITION: the tuple is there afterwards, stored once."""
+
     handle: Var | None
     target: Tuple | PropositionId
     guards: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Assert(Node):
     """The sugar of §55.1; `members` are by, mode, stance, ... as written."""
 
@@ -422,8 +435,10 @@ class Assert(Node):
 Target: TypeAlias = Var | Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Update(Node):
+    """UPDATE of an element, or of each that WHERE selects (§58)."""
+
     target: Target
     actions: tuple[Action, ...]
     where: Block | None = None
@@ -431,8 +446,10 @@ class Update(Node):
     guards: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Transition(Node):
+    """`TRANSITION target TO state [BY newer]`: the lifecycle."""
+
     target: Target
     state: Value
     by: Target | None = None
@@ -442,8 +459,10 @@ class Transition(Node):
     guards: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetRetention(Node):
+    """`SET RETENTION target {...}` (§19)."""
+
     target: Target
     values: Object
     where: Block | None = None
@@ -451,7 +470,7 @@ class SetRetention(Node):
     guards: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Purge(Node):
     """PURGE and, with `payload`, PURGE PAYLOAD. CONFIRM "PURGE" is in the grammar."""
 
@@ -463,15 +482,17 @@ class Purge(Node):
     reference_policy: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class MergeConcept(Node):
+    """`MERGE CONCEPT source INTO target`: non-destructive (§11)."""
+
     source: Target
     into: Target
     where: Block | None = None
     guards: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Define(Node):
     """DEFINE PREDICATE / CONCEPT TYPE (§20.16); kind is "PredicateType" or "ConceptType"."""
 
@@ -480,8 +501,10 @@ class Define(Node):
     definition: Object
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Mutate(Node):
+    """`MUTATE { statements }`: one transaction with local handles."""
+
     statements: tuple["Mutation", ...]
 
 
@@ -502,7 +525,7 @@ Mutation: TypeAlias = (
 # --- META (§63-69) ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Describe(Node):
     """DESCRIBE: `target` is the words after it, upper case, joined by a blank ("SCHEMA ENVIRONMENT").
     `subject` is the operand; `to` is COMPATIBILITY's second; `by_key` is TRANSACTION BY IDEMPOTENCY KEY;
@@ -518,7 +541,7 @@ class Describe(Node):
     options: Object | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class List(Node):
     """LIST: `target` as in Describe ("SCHEMA PACKAGES", "DEPENDENTS", ...)."""
 
@@ -530,7 +553,7 @@ class List(Node):
     cursor: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Search(Node):
     """The SEARCH statement (§66)."""
 
@@ -545,7 +568,7 @@ class Search(Node):
     cursor: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Verify(Node):
     """VERIFY "CAPSULE" | "SCHEMA PACKAGE" | "RECEIPT"."""
 
@@ -553,7 +576,7 @@ class Verify(Node):
     subject: Value
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Validate(Node):
     """VALIDATE "KQL" | "KML" | "CAPSULE" | "SCHEMA PACKAGE" | "IMPORT PLAN"."""
 
@@ -562,7 +585,7 @@ class Validate(Node):
     options: Object | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Preview(Node):
     """PREVIEW "KML" | "IMPORT CAPSULE"."""
 
@@ -571,7 +594,7 @@ class Preview(Node):
     into: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class History(Node):
     """HISTORY ELEMENT x (element set) or HISTORY SPACE (element None)."""
 
@@ -582,7 +605,7 @@ class History(Node):
     cursor: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Changes(Node):
     """CHANGES SINCE cursor, or CHANGES AFTER SEQ n."""
 
@@ -591,8 +614,10 @@ class Changes(Node):
     limit: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ExportCapsule(Node):
+    """EXPORT CAPSULE of what WHERE selects."""
+
     target: Target
     where: Block
     options: Object | None = None
@@ -605,7 +630,7 @@ Meta: TypeAlias = Describe | List | Search | Verify | Validate | Preview | Histo
 Statement: TypeAlias = Kql | Kml | Meta
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Script(Node):
     """A sequence of statements; `;` between them is optional."""
 
