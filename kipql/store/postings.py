@@ -1,0 +1,248 @@
+"""Postings: from a value to the rows that have it, in ascending order.
+
+A posting of one row costs no object of its own: a dense posting keeps it in an int array, a keyed one keeps a
+plain int. The second row promotes it to an append-only array. Rows are appended in row order, so a view that
+ends at `bound` reads a prefix; readers never lock, because what lies below their bound never changes in place.
+A posting on a mutable value keeps every row that ever had it: the reader verifies.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias, TypeVar, overload
+
+from kipql.model import CONCEPT
+
+NO_ROWS: tuple[int, ...] = ()
+SMALL = 64  # up to this many rows a cut is copied, beyond it is a window
+
+Rows: TypeAlias = Sequence[int]
+N = TypeVar("N", int, float)
+
+
+class Window(Sequence[int]):
+    """The first `length` rows of an append-only array that the writer may be growing."""
+
+    __slots__ = ("_length", "_rows")
+
+    def __init__(self, rows: "array[int]", length: int) -> None:
+        self._rows = rows
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[int]:
+        return islice(self._rows, self._length)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        if isinstance(index, slice):
+            return self._rows[: self._length][index]
+        position = index + self._length if index < 0 else index
+        if not 0 <= position < self._length:
+            raise IndexError(index)
+        return self._rows[position]
+
+    def __contains__(self, row: object) -> bool:
+        if not isinstance(row, int):
+            return False
+        at = bisect_left(self._rows, row, 0, self._length)
+        return at < self._length and self._rows[at] == row
+
+
+def cut(rows: "array[int]", bound: int) -> Rows:
+    """The rows below `bound`, safe against a writer that appends meanwhile."""
+    length = len(rows)
+    if length and rows[length - 1] >= bound:
+        length = bisect_left(rows, bound, 0, length)
+    return rows[:length] if length <= SMALL else Window(rows, length)
+
+
+def appended(rows: "array[N]", row: N) -> "array[N]":
+    """`rows` with `row` at its end; a copy only when a reader has the buffer open."""
+    try:
+        rows.append(row)
+    except BufferError:
+        rows = array(rows.typecode, rows)
+        rows.append(row)
+    return rows
+
+
+def truncated(rows: "array[N]", length: int) -> "array[N]":
+    """`rows` cut to `length`; a copy when a reader has the buffer open."""
+    try:
+        del rows[length:]
+    except BufferError:
+        return array(rows.typecode, rows[:length])
+    return rows
+
+
+def inserted(rows: "array[int]", row: int) -> "array[int]":
+    """`rows` with `row` in its place; rows below stay where concurrent readers have them."""
+    if not rows or rows[-1] < row:
+        return appended(rows, row)
+    at = bisect_left(rows, row)
+    if rows[at] == row:
+        return rows
+    grown = array(rows.typecode, rows)
+    grown.insert(at, row)
+    return grown
+
+
+class Dense:
+    """A posting whose key is itself a dense row: four bytes where there is at most one row.
+
+    `_heads[key]` is -1 for none, the row itself, or -2 - i for the array `_more[i]`.
+    """
+
+    __slots__ = ("_heads", "_more")
+
+    def __init__(self) -> None:
+        self._heads: array[int] = array("i")
+        self._more: list[array[int]] = []
+
+    def add(self, key: int, row: int) -> None:
+        """Append `row`, which must exceed every row the key has."""
+        missing = key + 1 - len(self._heads)
+        if missing > 0:
+            self._grow(missing)
+        head = self._heads[key]
+        if head == -1:
+            self._heads[key] = row
+        elif head >= 0:
+            self._more.append(array("i", (head, row)))
+            self._heads[key] = -1 - len(self._more)
+        else:
+            at = -2 - head
+            self._more[at] = appended(self._more[at], row)
+
+    def drop(self, key: int, row: int) -> None:
+        """Take `row` out of the posting of `key`, if it is there: the last one is cut off; for any other the array is
+        replaced, so that readers keep what they have."""
+        head = self._heads[key]
+        if head == row:
+            self._heads[key] = -1
+        elif head < -1:
+            at = -2 - head
+            rows = self._more[at]
+            if rows and rows[-1] == row:
+                self._more[at] = truncated(rows, len(rows) - 1)
+            elif row in rows:
+                self._more[at] = array("i", [other for other in rows if other != row])
+
+    def get(self, key: int, bound: int) -> Rows:
+        """The rows of `key` below `bound`."""
+        if not 0 <= key < len(self._heads):
+            return NO_ROWS
+        head = self._heads[key]
+        if head >= 0:
+            return (head,) if head < bound else NO_ROWS
+        return NO_ROWS if head == -1 else cut(self._more[-2 - head], bound)
+
+    def count(self, key: int) -> int:
+        """How many rows the key has, whatever the view: for the writer and for estimates."""
+        if not 0 <= key < len(self._heads):
+            return 0
+        head = self._heads[key]
+        return 1 if head >= 0 else 0 if head == -1 else len(self._more[-2 - head])
+
+    def _grow(self, missing: int) -> None:
+        filler = array("i", (-1,)) * missing
+        try:
+            self._heads.extend(filler)
+        except BufferError:
+            self._heads = self._heads + filler
+
+
+class Keyed:
+    """A posting by any hashable key; a single row is a plain int."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self) -> None:
+        self._rows: dict[Hashable, int | array[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, key: Hashable, row: int) -> None:
+        """Put `row` in its place; a row already there stays once."""
+        held = self._rows.get(key)
+        if held is None:
+            self._rows[key] = row
+        elif isinstance(held, int):
+            if held != row:
+                self._rows[key] = array("q", (held, row) if held < row else (row, held))
+        else:
+            grown = inserted(held, row)
+            if grown is not held:
+                self._rows[key] = grown
+
+    def drop(self, key: Hashable, row: int) -> None:
+        """Take `row` out of the posting of `key`, if it is there."""
+        held = self._rows.get(key)
+        if held == row:
+            del self._rows[key]
+        elif isinstance(held, array) and held and held[-1] == row:
+            self._rows[key] = truncated(held, len(held) - 1)
+        elif isinstance(held, array) and row in held:
+            self._rows[key] = array("q", [other for other in held if other != row])
+
+    def get(self, key: Hashable, bound: int) -> Rows:
+        """The rows of `key` below `bound`."""
+        held = self._rows.get(key)
+        if held is None:
+            return NO_ROWS
+        if isinstance(held, int):
+            return (held,) if held < bound else NO_ROWS
+        return cut(held, bound)
+
+
+class Terms:
+    """A posting keyed by a term: Concepts and Literals densely, other kinds by a dict."""
+
+    __slots__ = ("_concepts", "_literals", "_others")
+
+    def __init__(self) -> None:
+        self._concepts = Dense()
+        self._literals = Dense()
+        self._others = Keyed()
+
+    def add(self, term: int, row: int) -> None:
+        """Append a row, which exceeds every row the term has."""
+        if term < 0:
+            self._literals.add(-1 - term, row)
+        elif term & 7 == CONCEPT:
+            self._concepts.add(term >> 3, row)
+        else:
+            self._others.add(term, row)
+
+    def drop(self, term: int, row: int) -> None:
+        """Take a row out, if it is there."""
+        if term < 0:
+            self._literals.drop(-1 - term, row)
+        elif term & 7 == CONCEPT:
+            self._concepts.drop(term >> 3, row)
+        else:
+            self._others.drop(term, row)
+
+    def count(self, term: int) -> int:
+        """How many rows a term has, whatever the view."""
+        if term < 0:
+            return self._literals.count(-1 - term)
+        if term & 7 == CONCEPT:
+            return self._concepts.count(term >> 3)
+        return len(self._others.get(term, 1 << 60))
+
+    def get(self, term: int, bound: int) -> Rows:
+        """The rows of a term below `bound`."""
+        if term < 0:
+            return self._literals.get(-1 - term, bound)
+        if term & 7 == CONCEPT:
+            return self._concepts.get(term >> 3, bound)
+        return self._others.get(term, bound)
