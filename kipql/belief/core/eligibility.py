@@ -1,0 +1,16 @@
+"""Which claims may take part at all (§14, §21.1, §25.3, §26). Time plays no part here."""
+
+from kipql.belief.core.claims import Claim, Request
+
+
+def exclusion(claim: Claim, request: Request) -> str | None:
+    """Why a claim is not eligible, or None."""
+    if claim.barred is not None:
+        return claim.barred
+    if claim.status != "active":
+        return claim.status
+    if claim.mode not in request.modes:
+        return f"mode_{claim.mode}"
+    if not claim.context <= request.context:
+        return "context_mismatch"
+    return None
