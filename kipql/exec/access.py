@@ -1,0 +1,72 @@
+"""Candidate rows of an element pattern from its constants: the shortest posting (architecture §3, §4.3).
+
+Candidates are a superset of the matches that the tests named here could find; the tests are checked again
+where a posting may hold rows whose value has changed. A key and a type never change.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kipql.model import CONCEPT, parse_id
+from kipql.plan import nodes
+from kipql.values import Json
+
+if TYPE_CHECKING:
+    from kipql.store.view import View
+
+
+def rows_by_key(view: "View", key: Json, lineage: int | None) -> Sequence[int]:
+    """Concepts with a key, of a type when one is given; no key is anything but a string."""
+    return view.keyed(key, lineage) if isinstance(key, str) else ()
+
+
+def rows_by_name(view: "View", name: Json) -> Sequence[int]:
+    """Concepts that have or had a name."""
+    return view.named(name) if isinstance(name, str) else ()
+
+
+def rows_by_value(view: "View", kind: int, steps: tuple[str, ...], value: Json) -> Sequence[int] | None:
+    """Rows that have or had a scalar at a path; None where no posting can say."""
+    if not isinstance(value, str | int | float | bool):
+        return None
+    # A bare id also equals a reference object `{id}`, which no posting of scalars lists.
+    if isinstance(value, str) and parse_id(value) is not None:
+        return None
+    return view.with_value(kind, steps, value)
+
+
+def shortest(*found: Sequence[int] | None) -> Sequence[int] | None:
+    """The shortest of the postings that exist."""
+    known = [rows for rows in found if rows is not None]
+    return min(known, key=len) if known else None
+
+
+def shortest_or(view: "View", kind: int, *found: Sequence[int] | None) -> Sequence[int]:
+    """The shortest of the postings that exist, or every row of the kind."""
+    best = shortest(*found)
+    return view.rows(kind) if best is None else best
+
+
+def key_test(tests: tuple[nodes.Test, ...]) -> nodes.Equals | None:
+    """The test of a Concept's key against a constant."""
+    return next((t for t in tests if isinstance(t, nodes.Equals) and t.steps == ("key",)), None)
+
+
+def type_test(tests: tuple[nodes.Test, ...]) -> nodes.HasType | None:
+    """The test of a Concept's type."""
+    return next((t for t in tests if isinstance(t, nodes.HasType)), None)
+
+
+def name_test(tests: tuple[nodes.Test, ...]) -> nodes.Equals | None:
+    """The test of a Concept's name against a constant."""
+    return next((t for t in tests if isinstance(t, nodes.Equals) and t.steps == ("name",)), None)
+
+
+def value_tests(kind: int, tests: tuple[nodes.Test, ...]) -> list[nodes.Equals]:
+    """The tests that a posting of values could answer."""
+    taken = (("key",), ("name",), ("id",)) if kind == CONCEPT else (("id",),)
+    return [
+        t
+        for t in tests
+        if isinstance(t, nodes.Equals) and t.steps not in taken and all(isinstance(step, str) for step in t.steps)
+    ]

@@ -1,0 +1,81 @@
+"""Rows: what a run answers. Complete when it is made; only whole elements and the context are built lazily."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kipql.exec.terms import finished
+from kipql.values import Json
+
+if TYPE_CHECKING:
+    from kipql.exec.reading import Reading
+    from kipql.store.view import View
+
+
+class Rows:
+    """The rows of one FIND.
+
+    columns      the name of each item: `?c.name` is `c.name`
+    rows         values for one item, tuples for several; an element is its whole wire object
+    next_cursor  continues after these rows, or None
+    truncated    whether LIMIT left rows out
+    context      `space_id`, `snapshot_seq`, `schema_environment_version`, `valid_at` where FOR TIME was given, and
+                 `epistemic_policy`, `valid_at`, `basis` of beliefs (§50), `index_seq` and `search_modes` of searches
+    """
+
+    __slots__ = ("_cells", "_reading", "_ready", "_view", "columns", "next_cursor", "truncated", "valid_at")
+
+    def __init__(
+        self,
+        columns: tuple[str, ...],
+        cells: list[Any],
+        view: "View",
+        lazy: Sequence[int] = (),
+        next_cursor: str | None = None,
+        truncated: bool = False,
+        valid_at: str | None = None,
+        reading: "Reading | None" = None,
+    ) -> None:
+        """`lazy` are the columns whose cells still stand for elements; `reading` is what projected the beliefs."""
+        self.columns = columns
+        self.next_cursor = next_cursor
+        self.truncated = truncated
+        self.valid_at = valid_at
+        self._view = view
+        self._reading = reading
+        self._cells = cells
+        self._ready = None if lazy else cells
+        if lazy:
+            self._cells = [cells, tuple(lazy)]
+
+    @property
+    def rows(self) -> list[Any]:
+        if self._ready is None:
+            cells, lazy = self._cells
+            self._ready = self._built(cells, lazy)
+        return self._ready
+
+    def __len__(self) -> int:
+        return len(self._cells[0]) if self._ready is None else len(self._ready)
+
+    @property
+    def context(self) -> dict[str, Json]:
+        view = self._view
+        found: dict[str, Json] = {
+            "space_id": view.space_id,
+            "snapshot_seq": view.seq,
+            "schema_environment_version": view.environment.version,
+        }
+        if self.valid_at is not None:
+            found["valid_at"] = self.valid_at
+        if self._reading is not None and self._reading.believes:
+            found.update(self._reading.context())
+        if self._reading is not None and self._reading.searches:
+            found["index_seq"] = view.seq
+            found["search_modes"] = sorted({one.mode for one in self._reading.searches.values()})
+        return found
+
+    def _built(self, cells: list[Any], lazy: tuple[int, ...]) -> list[Any]:
+        view = self._view
+        if len(self.columns) == 1:
+            return [finished(view, cell) for cell in cells]
+        return [tuple(finished(view, cell) if at in lazy else cell for at, cell in enumerate(row)) for row in cells]

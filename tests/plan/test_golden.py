@@ -1,0 +1,73 @@
+"""Golden plans: what the rules make of a query, line by line. A change here should be wanted."""
+
+import pytest
+
+from kipql import lang
+from kipql.lang import ast
+from kipql.plan import prepare, shape
+from kipql.plan.show import shown
+from tests.exec.memories import memory
+
+PLANS = {
+    # a key starts, the tuple follows, the filter becomes a test of its pattern
+    'FIND(?p.name) WHERE { (?r, "has_part", ?p) ?p {type: "Part"} FILTER(?p.name == "Leg") '
+    '?r {type: "Robot", key: "r1"} }': """\
+concept ?r [type Robot, key = $1]
+proposition (?r, has_part, ?p)
+concept ?p [type Part, name == $0]
+solutions are distinct without merges""",
+    # a filter runs as soon as what it reads is bound
+    'FIND(?a.id) WHERE { ?a {key: "r1"} ?b {type: "Room"} FILTER(?a.name != "x" && ?b.name != ?a.name) }': """\
+concept ?a [key = $0]
+filter ?a.name != $1
+concept ?b [type Room]
+filter ?b.name != ?a.name
+solutions are distinct""",
+    # what an OPTIONAL may leave unbound keeps its filter in place
+    'FIND(?r.id) WHERE { ?r {type: "Robot"} OPTIONAL { (?r, "has_part", ?p) } FILTER(IS_NULL(?p)) '
+    '?p {key: "leg"} }': """\
+concept ?r [type Robot]
+optional
+  proposition (?r, has_part, ?p)
+filter IS_NULL(?p)
+concept ?p [key = $0]
+solutions are distinct without merges""",
+    # inline matches and nested tuples are operators of their own
+    'FIND(?s) WHERE { ?s ((?r, "has_part", {key: "leg"}), "noted", (id: "P-3")) }': """\
+proposition ~3 id $1
+concept ~2 [key = $0]
+proposition ~1 (?r, has_part, ~2)
+proposition ?s (~1, noted, ~3)
+deduplicate""",
+    # locals of NOT have names of their own; UNION keeps its branch apart
+    'FIND(COUNT(?x)) WHERE { ?x {type: "Room"} NOT { (?x, "faces", ?y) } UNION { ?x {key: "r1"} } } '
+    "ORDER BY COUNT(?x) DESC": """\
+  concept ?x [type Room]
+  not
+    proposition (?x, faces, ~1)
+union
+  concept ?x [key = $0]
+group
+order by column 0 descending
+deduplicate""",
+    # naming `state` lifts recall, an id reaches a merged Concept
+    'FIND(?x.id) WHERE { ?x {state: "archived"} ?y {id: "C-1"} (?y, "leads_to"{1,3} | "faces", ?x) }': """\
+concept ?y or merged [id = $1]
+path (?y, leads_to{1,3} | faces{1,1}, ?x)
+concept ?x in any state [_system.state = $0]
+solutions are distinct""",
+    # a link makes every solution distinct
+    'FIND(?e.index) WHERE { ?e STRUCTURAL (?r, "evidence", ?x) ?r ASSERTION {proposition: "P-1"} }': """\
+assertion ?r [proposition = $0]
+structural ?e (?r, core evidence, ?x)
+solutions are distinct""",
+}
+
+
+@pytest.mark.parametrize("text", PLANS)
+def test_plan(text: str) -> None:
+    find = lang.parse(text)
+    assert isinstance(find, ast.Find)
+    prepare.checked_find(find)
+    planned = prepare.planned_find(shape.lift_find(find), memory("lab")._session.view().environment)
+    assert shown(planned.plan) == PLANS[text]
