@@ -1,0 +1,63 @@
+"""DESCRIBE EPISTEMIC POLICY and TRUST, LIST EPISTEMIC POLICIES: what beliefs are projected with (§21.10, §22.5)."""
+
+from kipql.belief.control import DEFAULT
+from kipql.belief.policies import described
+from kipql.errors import KipError
+from kipql.lang import ast
+from kipql.lang.words import near
+from kipql.meta.paging import fingerprint, paged
+from kipql.meta.session import MetaResult, MetaSession
+from kipql.values import Json
+
+
+def list_policies(statement: ast.List, session: MetaSession) -> MetaResult:
+    """LIST EPISTEMIC POLICIES: those in force, ordered by id."""
+    shape = fingerprint(session, statement.target)
+
+    def rows(seq: int) -> list[Json]:
+        return [
+            {
+                "id": policy.id,
+                "version": policy.version,
+                "description": policy.description,
+                "default": policy.id == DEFAULT,
+            }
+            for policy in session.control.policies(seq)
+        ]
+
+    return paged(session, "list", shape, rows, statement.limit, statement.cursor)
+
+
+def describe_policy(statement: ast.Describe, session: MetaSession) -> MetaResult:
+    """DESCRIBE EPISTEMIC POLICY [id]: one policy, the default when none is named.
+
+    Raises ProjectionPolicyUnavailable for one that is not in force.
+    """
+    name = DEFAULT if statement.subject is None else session.text(statement.subject, "an epistemic policy")
+    found = described(name, session.control, session.view.seq)
+    if found is None:
+        ids = [policy.id for policy in session.control.policies(session.view.seq)]
+        close = near(name, ids)
+        raise KipError(
+            "ProjectionPolicyUnavailable",
+            f"no epistemic policy {name!r} is installed",
+            span=statement.subject.span if statement.subject is not None else None,
+            hint=f"did you mean {close!r}?" if close else "LIST EPISTEMIC POLICIES shows the policies",
+        )
+    return MetaResult(found)
+
+
+def describe_trust(statement: ast.Describe, session: MetaSession) -> MetaResult:
+    """DESCRIBE TRUST [actor]: the records in force, of one actor when one is named (§22.5)."""
+    seq = session.view.seq
+    records = session.control.trust_records(seq).values()
+    if statement.subject is not None:
+        wanted = session.element(statement.subject)
+        records = [record for record in records if session.view.code(record.actor) == wanted]  # type: ignore[assignment]
+    return MetaResult(
+        {
+            "trust_version": session.control.trust_version(seq),
+            "snapshot_seq": seq,
+            "records": [record.to_dict() for record in records],
+        }
+    )
