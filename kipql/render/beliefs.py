@@ -1,0 +1,200 @@
+"""A belief drawn for people: what is believed, since when each claim holds, who said what, and why it counts.
+
+The input is what a BELIEF SLOT or BELIEF variable reads as with `explanation: "ledger"`; nothing is looked up
+but labels. Stored text is escaped for a terminal.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kipql.errors import KipError
+from kipql.escape import terminal
+from kipql.render.tables import table, width
+from kipql.render.values import show
+from kipql.times import parse_instant
+
+Label = Callable[[str], str]
+
+
+def timeline(slot: Mapping[str, Any], label: Label = str, *, columns: int = 48) -> str:
+    """A slot as a heading, one bar per candidate value over world time, and its claims.
+
+    slot     a slot or a single belief, read with `explanation: "ledger"`
+    label    what to call an element id; the id itself by default
+    columns  screen cells of the time axis
+
+    Raises ConstraintViolation when the explanation holds no ledger.
+    """
+    entries = _entries(slot)
+    beliefs = slot.get("candidate_projections", [slot])
+    values = {belief["proposition_id"]: belief["status"] for belief in beliefs}
+    parts = [_heading(slot, label), _axis(entries, values, slot["basis"]["valid_at"], label, columns)]
+    if entries:
+        parts.append(table(_COLUMNS, [_row(entry, label) for entry in entries], widest=None))
+    return "\n\n".join(part for part in parts if part)
+
+
+def ledger(slot: Mapping[str, Any], label: Label = str) -> str:
+    """The claims of a slot or belief as a table: verdict, effective time, root group, what cut it."""
+    return table(_COLUMNS, [_row(entry, label) for entry in _entries(slot)], widest=None)
+
+
+def _entries(slot: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    explanation = slot.get("explanation")
+    if not isinstance(explanation, Mapping) or "entries" not in explanation:
+        raise KipError(
+            "ConstraintViolation",
+            "this projection carries no ledger",
+            hint='ask with WITH EPISTEMIC {explanation: "ledger"}',
+        )
+    entries: Sequence[Mapping[str, Any]] = explanation["entries"]
+    return entries
+
+
+# --- heading ------------------------------------------------------------------------------------------
+
+
+def _heading(slot: Mapping[str, Any], label: Label) -> str:
+    basis = slot["basis"]
+    what = _subject(slot, label)
+    where = f"at {basis['valid_at']}, snapshot {basis['snapshot_seq']}, policy {basis['policy']['id']}"
+    lines = [f"{what}{slot['status']}{_accepted(slot, label)}", where]
+    if reasons := slot["uncertainty"]["reasons"]:
+        lines.append(f"because {', '.join(reasons)}")
+    if basis["next_invalid_at"] is not None:
+        lines.append(f"good until {basis['next_invalid_at']}")
+    return "\n".join(terminal(line) for line in lines)
+
+
+def _subject(slot: Mapping[str, Any], label: Label) -> str:
+    if "predicate_ref" not in slot:
+        return ""
+    subject = slot["subject"]
+    named = label(subject["id"]) if isinstance(subject, Mapping) else show(subject)
+    return f"{named} {slot['predicate_ref'].rpartition('/')[2]}: "
+
+
+def _accepted(slot: Mapping[str, Any], label: Label) -> str:
+    values = [_value(value, label) for value in slot.get("accepted_values", ())]
+    return f" {', '.join(values)}" if values else ""
+
+
+def _value(value: object, label: Label) -> str:
+    if isinstance(value, Mapping) and isinstance(value.get("id"), str):
+        return label(value["id"])
+    return show(value)
+
+
+# --- bars ---------------------------------------------------------------------------------------------
+
+
+def _axis(
+    entries: Sequence[Mapping[str, Any]], values: Mapping[str | None, str], valid_at: str, label: Label, columns: int
+) -> str:
+    """One line per claim with an effective time: `=` certainly held, `.` may have held, `|` the instant asked."""
+    placed = [entry for entry in entries if entry["effective_time"] is not None]
+    if not placed:
+        return ""
+    asked = parse_instant(valid_at)
+    known = sorted({asked, *(side for entry in placed for side in _sides(entry))})
+    first, last = known[0], known[-1]
+    margin = max(1, (last - first) // 12)
+    scale = _Scale(first - margin, last + margin, columns)
+    names = [f"{terminal(_value_of(entry, label))} ({terminal(label(entry['actor']['id']))})" for entry in placed]
+    wide = max(width(name) for name in names)
+    lines = [
+        f"{name}{' ' * (wide - width(name))}  {_bar(entry, scale, asked)}  {values.get(entry['proposition_id'], '')}"
+        for name, entry in zip(names, placed, strict=True)
+    ]
+    return "\n".join(line.rstrip() for line in [*lines, f"{' ' * wide}  {scale.marker(asked)} {valid_at[:10]}"])
+
+
+class _Scale:
+    """World time laid over screen cells."""
+
+    def __init__(self, first: int, last: int, columns: int) -> None:
+        self.first, self.last, self.columns = first, last, columns
+
+    def instants(self) -> list[int]:
+        """The instant in the middle of each cell."""
+        step = (self.last - self.first) / self.columns
+        return [int(self.first + step * (cell + 0.5)) for cell in range(self.columns)]
+
+    def cell(self, instant: int) -> int:
+        """The cell that an instant falls into."""
+        return min(self.columns - 1, int((instant - self.first) * self.columns / max(1, self.last - self.first)))
+
+    def marker(self, instant: int) -> str:
+        """A line with `^` under the cell of an instant."""
+        return " " * self.cell(instant) + "^"
+
+
+def _bar(entry: Mapping[str, Any], scale: _Scale, asked: int) -> str:
+    start, end = _bounds(entry["effective_time"]["from"]), _bounds(entry["effective_time"]["until"])
+    cells = [_held(start, end, instant) for instant in scale.instants()]
+    at = scale.cell(asked)
+    cells[at] = "|" if cells[at] != " " else ":"
+    return "".join(cells)
+
+
+def _held(start: tuple[int | None, int | None], end: tuple[int | None, int | None], instant: int) -> str:
+    if (start[0] is not None and start[0] > instant) or (end[1] is not None and end[1] <= instant):
+        return " "
+    begun = start[1] is not None and start[1] <= instant
+    lasting = end == (None, None) or (end[0] is not None and end[0] > instant)
+    return "=" if begun and lasting else "."
+
+
+def _bounds(written: object) -> tuple[int | None, int | None]:
+    if isinstance(written, str):
+        instant = parse_instant(written)
+        return instant, instant
+    if isinstance(written, Mapping):
+        sides = [written.get("earliest"), written.get("latest")]
+        earliest, latest = (None if side is None else parse_instant(side) for side in sides)
+        return earliest, latest
+    return None, None
+
+
+def _sides(entry: Mapping[str, Any]) -> list[int]:
+    times = entry["effective_time"]
+    return [side for bound in (_bounds(times["from"]), _bounds(times["until"])) for side in bound if side is not None]
+
+
+# --- claims -------------------------------------------------------------------------------------------
+
+_COLUMNS = ("claim", "who", "says", "how", "said at", "holds from", "until", "verdict", "root", "ended by")
+
+
+def _row(entry: Mapping[str, Any], label: Label) -> list[object]:
+    times = entry["effective_time"] or {"from": None, "until": None}
+    ended = entry["ended_by"]
+    root = entry["root_group"]
+    return [
+        entry["assertion_id"],
+        label(entry["actor"]["id"]),
+        f"{'' if entry['stance'] == 'support' else entry['stance'] + ' '}{_value_of(entry, label)}",
+        entry["mode"],
+        entry["asserted_at"][:10],
+        _when(times["from"], "not said"),
+        _when(times["until"], "open"),
+        entry["verdict"],
+        "" if root is None else f"#{root + 1}",
+        "" if ended is None else ", ".join(ended["assertion_ids"]),
+    ]
+
+
+def _value_of(entry: Mapping[str, Any], label: Label) -> str:
+    return _value(entry["value"], label)
+
+
+def _when(bound: object, absent: str) -> str:
+    """A written bound for people: a day, or a range of days."""
+    if isinstance(bound, str):
+        return bound[:10] if bound.endswith("T00:00:00.000Z") else bound[:16].replace("T", " ")
+    if not isinstance(bound, Mapping):
+        return absent
+    earliest, latest = (bound.get(side) for side in ("earliest", "latest"))
+    if earliest is None:
+        return f"by {latest[:10]}" if latest else absent
+    return f"{earliest[:10]} or later" if latest is None else f"{earliest[:10]} to {latest[:10]}"

@@ -1,0 +1,1 @@
+"""The runtime: sessions, transactions, the request envelope (specification §70-§83)."""

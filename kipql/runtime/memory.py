@@ -1,0 +1,221 @@
+"""An open memory: its Spaces, and what they share (§5).
+
+One folder (or nothing, in memory), one store per Space, one table of parsed statements. The facade and every
+session derived from it hold the same Memory.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from kipql.belief import policies
+from kipql.errors import KipError
+from kipql.exec.reading import Projections
+from kipql.govern.principals import OWNER, Principal
+from kipql.limits import Limits
+from kipql.runtime import folder, shipped
+from kipql.runtime.capabilities import capabilities
+from kipql.runtime.parsed import Statements
+from kipql.runtime.receipt import Receipt
+from kipql.runtime.session import Session
+from kipql.runtime.space import Space
+from kipql.runtime.work import Work
+from kipql.times import Clock
+from kipql.values import Json
+
+if TYPE_CHECKING:
+    from kipql.search.vectors import Embedder
+
+DEFAULT_SPACE = "kip:space:default"
+
+
+class Memory:
+    """The Spaces of one folder, opened when first asked for.
+
+    Raises NotAMemory, MemoryFormatUnsupported, MemoryDamaged, MemoryLocked or MemoryUnavailable.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        readonly: bool,
+        limits: Limits,
+        clock: Clock | None,
+        durability: str,
+        embedder: "Embedder | None" = None,
+    ) -> None:
+        from kipql.store.disk import DURABILITIES
+
+        if durability not in DURABILITIES:
+            raise KipError("ConstraintViolation", f"{durability!r} is no durability", hint=" or ".join(DURABILITIES))
+        if path is not None:
+            folder.open_folder(path, readonly=readonly)
+        self.path = path
+        self.readonly = readonly
+        self.limits = limits
+        self.statements = Statements(limits)
+        self._clock = clock
+        self._durability = durability
+        self._embedder = embedder
+        self._spaces: dict[str, Space] = {}
+        self._lock = Lock()
+        self._closed = False
+
+    def space(self, space_id: str, *, create: bool) -> Space:
+        """An open Space. Raises NotFoundOrNotVisible for one that does not exist and may not be created."""
+        with self._lock:
+            if self._closed:
+                raise KipError("MemoryUnavailable", "this memory is closed", hint="open it again")
+            known = self._spaces.get(space_id)
+            if known is None:
+                if not create and space_id not in self._ids():
+                    raise KipError("NotFoundOrNotVisible", f"there is no Space {space_id!r}")
+                known = self._spaces[space_id] = self._open(space_id)
+            return known
+
+    def ids(self) -> list[str]:
+        """The ids of every Space, ordered."""
+        with self._lock:
+            return self._ids()
+
+    def close(self) -> None:
+        """Close every store. Closing twice is allowed."""
+        with self._lock:
+            spaces, self._spaces, self._closed = list(self._spaces.values()), {}, True
+        for space in spaces:
+            space.close()
+
+    def session(self, space_id: str, principal: Principal, *, readonly: bool, create: bool = False) -> Session:
+        """A session on a Space. Raises NotAuthorized for a new Space in a governed memory, but to the owner."""
+        only = readonly or self.readonly
+        create = create and not only
+        if create and principal != OWNER and space_id not in self.ids() and self._governed():
+            raise KipError("NotAuthorized", "a new Space is for the owner", details={"permission": "owner"})
+        space = self.space(space_id, create=create)
+        return Session(
+            space=space,
+            principal=principal,
+            elsewhere=self._governed,
+            limits=self.limits,
+            statements=self.statements,
+            readonly=only,
+            rows=self.space_rows,
+            registry=capabilities(readonly=only, embedder=self._embedder is not None),
+            projecting=Projections(space.now, space.control),
+        )
+
+    def space_rows(self, principal: Principal) -> list[dict[str, Json]]:
+        """The rows of LIST SPACES: the Spaces in which a Principal holds anything."""
+        rows = []
+        for space_id in self.ids():
+            space = self.space(space_id, create=False)
+            if not space.governance.authority(principal, self._governed).permissions:
+                continue
+            view = space.view()
+            rows.append(
+                {
+                    "space_id": space_id,
+                    "space_seq": view.seq,
+                    "schema_environment_version": view.environment.version,
+                }
+            )
+        return rows
+
+    def _governed(self) -> bool:
+        """Whether rules decide in any Space."""
+        return any(self.space(space_id, create=False).governance.policy.configured for space_id in self.ids())
+
+    def install(self, session: Session, packages: Sequence[object]) -> None:
+        """Activate packages: part of the set-up before the first commit, a `schema` control commit later (§20.8).
+
+        A package that is active already changes nothing. Raises ReadonlyViolation when there is something to
+        install and the session only reads.
+        """
+        if isinstance(packages, str | Mapping) or not isinstance(packages, Iterable):
+            raise KipError("TypeMismatch", "packages are a list", hint="write [package], or use install_package")
+        space = session.space
+        wanted = shipped.missing(space.view().environment, [shipped.package(each) for each in packages])
+        if not wanted:
+            return
+        session.refuse_writing()
+        session.authority.require("manage_schema")
+        artifacts = [dict(package.artifact) for package in wanted]
+        if space.store.head == 0:
+            space.set_up(artifacts)
+            return
+        self.change(session, "schema", {"packages": artifacts})
+
+    def promote(self, session: Session, symbol: str, into: str, kind: str | None) -> Receipt:
+        """Map a draft symbol to a symbol of an installed package: one `schema` control commit (§20.16).
+
+        Raises what `kipql.schema.draft.promotion` raises, IdentityConflict when two keys would meet, and
+        ReadonlyViolation.
+        """
+        from kipql.schema.draft import promotion
+
+        session.refuse_writing()
+        session.authority.require("manage_schema")
+        with Work(session, session.budget()) as work:
+            rename = promotion(work.environment, symbol, into, kind)
+            if rename is not None:
+                work.control("schema", {"promote": [list(rename)]})
+            return work.commit()
+
+    def install_policy(self, session: Session, artifact: Mapping[str, Json]) -> None:
+        """Put an epistemic policy into force: part of the set-up before the first commit, a `policy` control commit
+        later. The same content again changes nothing.
+
+        Raises ConstraintViolation for a malformed artifact, other content under a version that was installed
+        before, or the id of a policy that ships.
+        """
+        space = session.space
+        wanted = policies.checked(artifact, space.control, space.store.head)
+        if wanted is None:
+            return
+        session.refuse_writing()
+        session.authority.require("manage_policy")
+        if space.store.head == 0:
+            space.set_up_policy(wanted)
+            return
+        self.change(session, "policy", wanted)
+
+    def change(self, session: Session, kind: str, payload: Json) -> None:
+        """One control change as a commit of its own (§36.1)."""
+        session.refuse_writing()
+        with Work(session, session.budget()) as work:
+            work.control(kind, payload)
+            work.commit()
+
+    def _ids(self) -> list[str]:
+        if self.path is None:
+            return sorted(self._spaces)
+        return sorted({*folder.space_ids(self.path), *self._spaces})
+
+    def _open(self, space_id: str) -> Space:
+        from kipql.store.store import Store
+
+        path = None
+        if self.path is not None:
+            folder.check_space(self.path, space_id)
+            path = folder.space_folder(self.path, space_id)
+        store = Store(
+            path,
+            space_id=space_id,
+            durability=self._durability,
+            readonly=self.readonly,
+            clock=self._clock,
+            limits=self.limits,
+            schema=shipped.load_schema,
+        )
+        if self._embedder is not None:
+            from kipql.search.run import use_embedder
+
+            use_embedder(store.graph, self._embedder)
+        space = Space(store, self._clock)
+        if store.head == 0 and not store.readonly and not store.notes.get("schema"):
+            space.set_up([dict(package.artifact) for package in shipped.initial()])
+        if self.path is not None and not store.readonly:
+            folder.remember_space(self.path, space_id)
+        return space

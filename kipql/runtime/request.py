@@ -1,0 +1,181 @@
+"""Answering a request envelope (§70-§83): the wire in, the wire out, never an exception.
+
+The order of decisions is the one of §32.3: form, Space, capabilities, what each operation is by its parse tree,
+whether its outcome is already retained, preconditions, and only then execution. What fails before an operation
+starts is the top-level error; what fails inside one is that operation's error.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from kipql.errors import KipError
+from kipql.runtime import capabilities
+from kipql.runtime.envelope import Request, read_envelope
+from kipql.runtime.guard import as_kip_error, wire_error
+from kipql.runtime.ingestion import attach
+from kipql.runtime.reading import read
+from kipql.runtime.receipt import Receipt
+from kipql.runtime.response import Wire, read_result, refusal, rehearsed_result, response, write_result
+from kipql.runtime.session import Session
+from kipql.runtime.steps import Step, steps_of
+from kipql.runtime.work import Work
+from kipql.runtime.writing import rehearse, write
+
+
+def answer(envelope: object, enter: Callable[[str | None], Session]) -> Wire:
+    """The response to a wire request.
+
+    enter  gives the session of a Space id (None is the default Space); raises NotFoundOrNotVisible
+    """
+    request: Request | None = None
+    try:
+        request = read_envelope(envelope)
+        session = enter(request.space)
+        return _respond(request, session)
+    except Exception as error:
+        return refusal(envelope, request, as_kip_error(error))
+
+
+def _respond(request: Request, session: Session) -> Wire:
+    if request.deadline_ms is not None:
+        seconds = min(session.limits.seconds, request.deadline_ms / 1000)
+        session = replace(session, limits=replace(session.limits, seconds=seconds))
+    if said := {name: request.context[name] for name in ("purpose", "risk") if name in request.context}:
+        session = replace(session, projecting=replace(session.projecting, **said))
+    capabilities.require(request.requires, session.capabilities)
+    steps = steps_of(request, session)
+    writes = [step for step in steps if step.writes]
+    cognitive = [step for step in writes if not step.defines]
+    if cognitive or not any(step.failure for step in steps):
+        attach(request.ingest, len(cognitive), request.mode, [step.operation.parameters for step in steps])
+    if not _retained(session, writes):
+        _check_preconditions(request, session)
+    if request.mode == "atomic":
+        return _atomic(request, session, steps)
+    return response(request, session, _one_by_one(request, session, steps, alone=len(writes) == 1))
+
+
+def _retained(session: Session, writes: Sequence[Step]) -> bool:
+    """Whether every write has a retained outcome, so that nothing will be decided anew.
+
+    Raises IdempotencyConflict when a key of the request stands for another one.
+    """
+    outcomes = session.space.outcomes
+    known = [step.binding is not None and outcomes.replay(step.binding) is not None for step in writes]
+    return bool(known) and all(known)
+
+
+def _check_preconditions(request: Request, session: Session) -> None:
+    view = session.view()
+    for name, wanted, found in (
+        ("space_seq", request.space_seq, view.seq),
+        ("schema_environment_version", request.schema_environment_version, view.environment.version),
+    ):
+        if wanted is not None and wanted != found:
+            raise KipError(
+                "PreconditionFailed",
+                f"the Space has {name} {found}, not {wanted}",
+                details={"precondition": name, "expected": wanted, "found": found},
+            )
+
+
+def _one_by_one(request: Request, session: Session, steps: Sequence[Step], *, alone: bool) -> list[Wire]:
+    """Independent and sequence modes, and a single operation: each write commits by itself (§75.1, §75.2).
+
+    alone  there is one write, which then holds the preconditions of the request against its own snapshot
+    """
+    results: list[Wire] = []
+    stopped = False
+    for step in steps:
+        if stopped:
+            results.append(step.labelled({"status": "skipped"}))
+            continue
+        try:
+            if step.failure is not None:
+                raise step.failure
+            results.append(step.labelled(_run(request, session, step, alone)))
+        except Exception as error:
+            results.append(step.failed(error))
+            stopped = request.mode == "sequence" and request.on_error == "stop"
+    return results
+
+
+def _run(request: Request, session: Session, step: Step, alone: bool) -> Wire:
+    parsed, parameters = step.parsed, step.operation.parameters
+    assert parsed is not None
+    budget = session.budget()
+    if not parsed.mutation:
+        return read_result(read(session, parsed, parameters, budget))
+    if session.readonly:
+        parsed.refuse_mutation()
+    entries = () if step.defines else request.ingest
+    if request.dry_run:
+        return rehearsed_result(session, rehearse(session, parsed, parameters, budget, entries))
+
+    def decide() -> Receipt | None:
+        known = session.space.outcomes.replay(step.binding) if step.binding is not None else None
+        if known is None and alone:
+            _check_preconditions(request, session)
+        return known
+
+    receipt = write(session, parsed, parameters, budget, entries=entries, binding=step.binding, decide=decide)
+    return write_result(session, receipt)
+
+
+def _atomic(request: Request, session: Session, steps: Sequence[Step]) -> Wire:
+    """One transaction for all operations; reads see its writes; all or none (§75.3)."""
+    if not any(step.writes for step in steps):
+        return response(request, session, _one_by_one(request, session, steps, alone=False))
+    binding = next((step.binding for step in steps if step.binding is not None), None)
+    results, at = [], 0
+    if len(steps) > 1 and (defining := next((at for at, step in enumerate(steps) if step.defines), None)) is not None:
+        alone = KipError("InvalidSyntax", "a DEFINE is a transaction of its own (§20.16)")
+        return _aborted(request, session, steps, defining, alone)
+    if session.readonly:
+        at, violation = next(
+            (at, step.parsed.violation()) for at, step in enumerate(steps) if step.parsed and step.writes
+        )
+        return _aborted(request, session, steps, at, violation)
+    try:
+        with Work(session, session.budget(), rehearsal=request.dry_run) as work:
+            known = session.space.outcomes.replay(binding) if binding is not None else None
+            if known is not None:
+                status = "no_effect" if known.status == "no_effect" else "succeeded"
+                return response(request, session, [step.labelled({"status": status}) for step in steps], known)
+            _check_preconditions(request, session)
+            minted = work.ingest(request.ingest)
+            for step in steps:
+                results.append(step.labelled(_atomic_step(work, step, minted)))
+                at += 1
+            if request.dry_run:
+                results[-1]["result"] = work.rehearse()
+                return response(request, session, results)
+            receipt = work.commit(binding)
+    except Exception as error:
+        return _aborted(request, session, steps, at, error)
+    if receipt.status == "no_effect":
+        for step, result in zip(steps, results, strict=True):
+            if step.writes:
+                result["status"] = "no_effect"
+    return response(request, session, results, receipt)
+
+
+def _atomic_step(work: Work, step: Step, minted: Mapping[str, str]) -> Wire:
+    if step.failure is not None:
+        raise step.failure
+    assert step.parsed is not None
+    if step.parsed.mutation:
+        done = work.write(step.parsed, {**step.operation.parameters, **minted})
+        return {"status": "succeeded", "result": done.result}
+    return read_result(work.read(step.parsed, step.operation.parameters))
+
+
+def _aborted(request: Request, session: Session, steps: Sequence[Step], at: int, error: Exception) -> Wire:
+    """Everything before the failed operation is rolled back; a failure at the end belongs to the whole."""
+    results = [
+        step.labelled({"status": "rolled_back" if index < at else "skipped"}) for index, step in enumerate(steps)
+    ]
+    if at < len(steps):
+        results[at] = steps[at].failed(error)
+        return response(request, session, results)
+    return {**response(request, session, results), "status": "failed", "error": wire_error(as_kip_error(error))}

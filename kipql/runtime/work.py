@@ -1,0 +1,262 @@
+"""Work: one transaction being put together, from its begin to a Receipt or to nothing (§32).
+
+A single statement, a MUTATE, an atomic batch and `nexus.transaction()` are all this. Every statement sees the
+writes of the ones before it (§32.6); a statement that fails leaves no trace, and the transaction goes on or not
+as its owner decides. Validation of the final state happens once, before the commit.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from kipql.errors import KipError
+from kipql.govern.policy import CONTROL
+from kipql.govern.writes import Gate, inherited
+from kipql.lang import ast
+from kipql.limits import Budget
+from kipql.runtime.outcomes import NOTE, Binding, packed
+from kipql.runtime.parsed import Parsed
+from kipql.runtime.receipt import Receipt, committed, without_effect
+from kipql.runtime.result import Result
+from kipql.runtime.session import Session
+from kipql.values import Json
+
+if TYPE_CHECKING:
+    from kipql.mutate import WriteContext
+    from kipql.schema.environment import Environment
+    from kipql.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one statement of a transaction did, before it is known whether the transaction commits."""
+
+    handles: Mapping[str, str]
+    result: Json = None
+
+
+class Work:
+    """One transaction on a session's Space. Use it as a context manager: leaving it uncommitted rolls back.
+
+    Waits for another thread's transaction as long as the budget allows.
+
+    Raises SerializationConflict when this thread has a transaction open, ReadonlyViolation when only reading is
+    allowed (unless it is a rehearsal, which never commits).
+    """
+
+    __slots__ = (
+        "_budget", "_context", "_defined", "_gate", "_handles", "_open", "_rehearsal", "_result", "_session",
+        "_statements", "_tx",
+    )  # fmt: skip
+
+    def __init__(self, session: Session, budget: Budget, *, rehearsal: bool = False) -> None:
+        from kipql import mutate
+
+        if not rehearsal:
+            session.refuse_writing()
+        self._session = session
+        self._budget = budget
+        self._rehearsal = rehearsal
+        self._handles: dict[str, str] = {}
+        self._result: Json = None
+        self._statements = 0
+        self._defined = False
+        self._tx = session.space.begin(session.principal.origin, budget)
+        self._open = True
+        # Nobody else can write now, so what the writer may do can not change before the commit (§28.6).
+        authority = session.authority
+        self._gate = None if authority.full else Gate(authority, self._tx)
+        self._context = mutate.WriteContext(budget=budget, principal=session.principal.id)
+        if self._gate is not None and not authority.sees_all:
+            self._context.seen = self._gate.seen
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.abandon()
+
+    def ingest(self, entries: Sequence[Mapping[str, Json]]) -> dict[str, str]:
+        """Mint the Evidence of `ingest.evidence` (§71.1): parameter name -> id."""
+        from kipql import mutate
+
+        if not entries:
+            return {}
+        with self._judged():
+            return mutate.ingest(entries, self._tx, self._context)
+
+    def write(self, parsed: Parsed, parameters: Mapping[str, object] | None) -> Done:
+        """Run one mutation. Raises KipError and leaves the transaction as it was before the statement."""
+        from kipql import mutate
+
+        self._check_open()
+        self._check_alone(parsed)
+        given = parsed.bind(parameters, self._budget.limits)
+        if self._gate is not None:
+            self._gate.admit(parsed.node)
+            parsed.admit(self._session.authority)
+        with self._judged():
+            outcome = mutate.run(parsed.node, self._tx, given, self._context)  # type: ignore[arg-type]  # a mutation
+        self._handles.update(outcome.handles)
+        self._result = outcome.result
+        return Done(outcome.handles, outcome.result)
+
+    def load(self, records: Iterable[Mapping[str, Json]], names: dict[str, str]) -> None:
+        """Write records (`kipql.mutate.load`); `names` is read and extended."""
+        from kipql import mutate
+
+        self._check_open()
+        with self._judged():
+            mutate.load(records, self._tx, self._context, names)
+
+    def read(self, parsed: Parsed, parameters: Mapping[str, object] | None) -> Result:
+        """Run a read on the transaction's own state (§32.6)."""
+        from kipql.runtime.reading import read_inside
+
+        self._check_open()
+        view = self._tx.view if self._gate is None else self._gate.seen(self._tx.view)
+        return read_inside(self._session, parsed, parameters, self._budget, view)
+
+    def pending(self, done: Done, seq: int | None = None) -> Receipt:
+        """The Receipt of a statement inside a transaction that has not committed."""
+        tx = self._tx
+        return Receipt(
+            status="pending",
+            space_id=self._session.space.id,
+            snapshot_seq=tx.base.seq,
+            space_seq=seq,
+            schema_environment_version=tx.view.environment.version,
+            principal_id=tx.origin.principal_id,
+            handles=done.handles,
+            result=done.result,
+        )
+
+    def protected(self, operation: "Callable[[Transaction, WriteContext], Json]") -> None:
+        """Run a host operation on the transaction; what it answers is the Receipt's result. Raises KipError and
+        leaves the transaction as it was."""
+        self._check_open()
+        mark = self._tx.savepoint()
+        try:
+            self._result = operation(self._tx, self._context)
+        except BaseException:
+            self._tx.restore(mark)
+            raise
+
+    @property
+    def at(self) -> int:
+        """The transaction time, an instant."""
+        return self._tx.at
+
+    @property
+    def environment(self) -> "Environment":
+        """The Schema Environment as the transaction has it so far."""
+        return self._tx.view.environment
+
+    def control(self, kind: str, payload: Json) -> None:
+        """Add a control change: what packages are active, which policy holds (§36.1)."""
+        self._check_open()
+        self._tx.control(kind, payload)
+
+    def commit(self, binding: Binding | None = None) -> Receipt:
+        """Validate the final state, make it durable and answer the Receipt; the outcome is bound to the
+        idempotency key. Raises KipError, and then nothing was written."""
+        self._check_open()
+        assert not self._rehearsal
+        space, tx = self._session.space, self._tx
+        self._settle()
+        if not tx.seal():
+            receipt = without_effect(
+                tx.base.seq, space.id, tx.base.environment.version, tx.origin, self._handles, self._result
+            )
+            self.abandon()
+            if binding is not None:
+                space.store.note(NOTE, packed(binding, receipt))
+                space.outcomes.keep(binding, receipt)
+            return receipt
+        retained = packed(binding, self.pending(Done(self._handles, self._result), tx.seq)) if binding else None
+        commit = tx.commit(idempotency=retained)
+        receipt = committed(commit, space.id, self._handles, self._result)
+        if binding is not None:
+            space.outcomes.keep(binding, receipt)
+        self._close()
+        space.publish(commit)
+        return receipt
+
+    def rehearse(self) -> dict[str, Json]:
+        """What a commit would do now; then everything is rolled back (PREVIEW, dry run; §69.3, §69.4)."""
+        self._check_open()
+        tx = self._tx
+        self._settle()
+        changed = tx.seal()
+        foreseen: dict[str, Json] = {
+            "effect": "changes" if changed else "no_effect",
+            "snapshot_seq": tx.base.seq,
+            "schema_environment_version": tx.base.environment.version,
+            "changes": list(tx.changes) if changed else [],
+            "handles": dict(self._handles),
+        }
+        self.abandon()
+        return foreseen
+
+    def abandon(self) -> None:
+        """Roll back, unless the transaction has ended."""
+        if self._open:
+            try:
+                self._tx.rollback()
+            finally:
+                self._close()
+
+    @contextmanager
+    def _judged(self) -> Iterator[None]:
+        """Judge what is written inside; what its writer may not write is taken back (§29)."""
+        gate = self._gate
+        if gate is None:
+            yield
+            return
+        mark = self._tx.savepoint()
+        try:
+            yield
+            gate.check(self._tx.written_since(mark))
+        except KipError as error:
+            self._tx.restore(mark)
+            if error.code == "RequiresApproval" and gate.waiting is not None:
+                self._session.space.governance.pending[gate.waiting["request"]] = gate.waiting
+            raise gate.neutral(error) from None
+
+    def _settle(self) -> None:
+        """Judge the final state, and add what Governance adds to it."""
+        from kipql import mutate
+
+        tx, labels = self._tx, self._session.space.governance.policy.labels
+        for code, label in inherited(tx, labels) if labels.order else ():
+            tx.put(code, replace(tx.view.record(code), classification=label))
+        try:
+            mutate.finish(tx, self._context)
+        except KipError as error:
+            raise error if self._gate is None else self._gate.neutral(error) from None
+        for request in sorted(self._gate.used) if self._gate is not None else ():
+            tx.control(CONTROL, {"operations": [{"op": "use", "request": request}]})
+
+    def _check_alone(self, parsed: Parsed) -> None:
+        defines = isinstance(parsed.node, ast.Define)
+        if self._statements and (defines or self._defined):
+            raise KipError(
+                "InvalidSyntax",
+                "a DEFINE is a transaction of its own (§20.16)",
+                span=parsed.node.span,
+                text=parsed.text,
+            )
+        self._statements += 1
+        self._defined = defines
+
+    def _close(self) -> None:
+        self._open = False
+        self._session.space.end()
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise KipError("PreconditionFailed", "this transaction has ended", hint="begin a new one")

@@ -1,0 +1,121 @@
+"""Tables: widths on the screen, values readable, nothing that a memory holds reaches the terminal raw."""
+
+import pytest
+
+from kipql.render.formats import FORMATS, column_keys
+from kipql.render.tables import table, width
+from kipql.render.values import show
+
+
+def test_columns_are_as_wide_as_their_widest_cell():
+    assert table(["name", "n"], [["Ada", 1], ["Bo", 12]]) == "name   n\n----  --\nAda    1\nBo    12"
+
+
+@pytest.mark.parametrize(("text", "cells"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("", 0)])
+def test_width_is_what_the_terminal_shows(text, cells):
+    assert width(text) == cells
+
+
+def test_wide_characters_keep_the_next_column_straight():
+    lines = table(["who", "x"], [["日本", "a"], ["Ada", "b"]]).splitlines()
+    assert lines[2:] == ["日本  a", "Ada   b"]
+
+
+def test_a_column_of_numbers_and_null_is_flush_right():
+    assert table(["n"], [[None], [7]]).splitlines()[2:] == ["null", "   7"]
+
+
+def test_a_boolean_is_no_number():
+    assert table(["b"], [[True], [False]]).splitlines()[2:] == ["true", "false"]
+
+
+def test_a_long_cell_is_cut_with_an_ellipsis_and_never_with_widest_none():
+    long = "x" * 100
+    assert table(["a"], [[long]]).splitlines()[2] == "x" * 79 + "…"
+    assert table(["a"], [[long]], widest=None).splitlines()[2] == long
+    assert width(table(["a"], [["日" * 100]]).splitlines()[2]) <= 80
+
+
+def test_cells_are_escaped_for_the_terminal():
+    assert table(["a"], [["\x1b[2Jx\nfake row"]]).splitlines()[2] == "\\x1b[2Jx\\nfake row"
+
+
+ELEMENTS = [
+    (
+        {"id": "C-1", "kind": "Concept", "schema_ref": "kip://p@1.0.0/Person", "name": "Alice", "_system": {}},
+        'C-1 Person "Alice"',
+    ),
+    (
+        {"id": "C-2", "kind": "Concept", "schema_ref": "kip://p@1.0.0/Robot", "name": None, "key": "r1", "_system": {}},
+        'C-2 Robot "r1"',
+    ),
+    (
+        {
+            "id": "P-1",
+            "kind": "Proposition",
+            "subject": {"id": "C-1"},
+            "predicate_ref": "kip://p@1.0.0/likes",
+            "object": "tea",
+            "_system": {},
+        },
+        'P-1 Proposition (C-1, "likes", "tea")',
+    ),
+    (
+        {
+            "id": "A-1",
+            "kind": "Assertion",
+            "stance": "reject",
+            "proposition": {"id": "P-1"},
+            "asserted_by": {"id": "C-1"},
+            "_system": {},
+        },
+        "A-1 Assertion reject P-1 by C-1",
+    ),
+    ({"id": "E-1", "kind": "Evidence", "evidence_class": "message", "_system": {}}, "E-1 Evidence message"),
+]
+
+
+@pytest.mark.parametrize(("element", "text"), ELEMENTS)
+def test_an_element_is_shown_by_id_type_and_name(element, text):
+    assert show(element) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a b", "a b"),
+        (None, "null"),
+        (True, "true"),
+        (0.9, "0.9"),
+        ({"id": "C-1"}, '{"id":"C-1"}'),
+        ([1, "é"], '[1,"é"]'),
+    ],
+)
+def test_other_values_are_themselves_or_compact_json(value, text):
+    assert show(value) == text
+
+
+def test_repeated_columns_become_distinct_keys():
+    assert column_keys(["?a.name", "n", "n"]) == ["a.name", "n", "n_2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("table", "a     b\n----  ----\n=1+1  null\n(1 row)"),
+        ("json", '[\n  {\n    "a": "=1+1",\n    "b": null\n  }\n]'),
+        ("jsonl", '{"a":"=1+1","b":null}'),
+        ("csv", "a,b\n'=1+1,"),
+    ],
+)
+def test_formats(name, text):
+    assert FORMATS[name](["a", "b"], [["=1+1", None]]) == text
+
+
+def test_csv_quotes_commas_and_keeps_negative_numbers():
+    assert FORMATS["csv"](["a"], [["x,y"], [-5], ["-5"], ["-x"], [{"k": 1}]]) == 'a\n"x,y"\n-5\n-5\n\'-x\n"{""k"":1}"'
+
+
+def test_no_rows_is_a_header_and_a_count():
+    assert FORMATS["table"](["a"], []) == "a\n-\n(0 rows)"
+    assert FORMATS["json"](["a"], []) == "[]"
