@@ -1,0 +1,7 @@
+"""`python -m kipql` is the command line."""
+
+import sys
+
+from kipql.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,39 @@
+"""What can be known of a script without a memory: syntax, directives, variables, functions, patterns, Core fields."""
+
+from collections.abc import Iterator
+
+from kipql.audit.script import Problem, moved, place, read_script
+from kipql.errors import KipError
+
+
+def check_script(path: str) -> Iterator[Problem]:
+    """Everything wrong with a file, in order of place."""
+    script = read_script(path)
+    found = list(script.problems)
+    for step in script.steps:
+        errors = check_statement(step.text)
+        found += [place(path, script.text, moved(error, script.text, step.start), step.start) for error in errors]
+    yield from sorted(found, key=lambda problem: (problem.line, problem.column))
+
+
+def check_statement(text: str) -> list[KipError]:
+    """What is wrong with one statement: the first that `plan.scope` refuses, else the fields that nothing has and
+    what is hardly meant (`plan.lints`)."""
+    from kipql.audit.members import unknown_members
+    from kipql.lang import ast, parse
+    from kipql.lang.walk import iterate
+    from kipql.plan.lints import lints
+    from kipql.plan.scope import check, check_block
+
+    try:
+        statement = parse(text)
+        if isinstance(statement, ast.Find):
+            check(statement)
+        else:
+            for node in iterate(statement):
+                where = getattr(node, "where", None)
+                if isinstance(where, ast.Block):
+                    check_block(where)
+    except KipError as error:
+        return [error]
+    return [*unknown_members(statement), *lints(statement)]

@@ -1,0 +1,78 @@
+"""`kipql`: the group of commands. A command's file is imported when it is called, so `--version` is fast."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+import kipql
+from kipql.errors import KipError
+from kipql.escape import terminal_lines
+
+COMMANDS = {
+    "run": "Run .kql scripts: audits, and with --write also mutations.",
+    "query": "Ask a memory: KQL and META statements.",
+    "exec": "Execute statements, mutations too.",
+    "check": "Check .kql files without a memory.",
+    "fmt": "Format .kql files.",
+    "wire": "Answer request envelopes, one JSON object a line.",
+    "import": "Import other formats.",
+    "package": "Start and check Schema Packages.",
+}
+
+
+class Lazy(click.Group):
+    """A group whose commands live in `kipql.cli.<name>_command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"kipql.cli.{cmd_name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"kipql {kipql.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--readonly", is_flag=True, help="Refuse every mutation, whatever the command.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.pass_context
+def cli(ctx: click.Context, readonly: bool) -> None:
+    """Open a memory, write claims into it, ask it, audit it.
+
+    Without --db a command works on an empty memory of its own, in this process only. Exit code: 0 done or
+    clean, 1 findings, 2 could not run.
+    """
+    ctx.obj = readonly
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; what went wrong is on standard error."""
+    try:
+        code = cli.main(args=None if arguments is None else list(arguments), prog_name="kipql", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except KipError as error:
+        click.echo(terminal_lines(str(error)), err=True)
+    except click.ClickException as error:
+        error.show()
+    except click.Abort:
+        click.echo("interrupted", err=True)
+    except BrokenPipeError:
+        sys.stderr.close()
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""`query` and `exec`: statements from -c, -f and standard input, answers in four formats, errors with a caret."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+NAMES = 'FIND(?p.key, ?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.key'
+
+
+def test_a_query_is_a_table(kipql, memory):
+    called = kipql("query", "--db", memory, "-c", NAMES)
+    assert called == (0, "p.key  p.name\n-----  ------\nada    Ada\nbo     Bo\n(2 rows)\n", "")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("csv", "p.key,p.name\nada,Ada\nbo,Bo\n"),
+        ("jsonl", '{"p.key":"ada","p.name":"Ada"}\n{"p.key":"bo","p.name":"Bo"}\n'),
+    ],
+)
+def test_rows_in_machine_formats(kipql, memory, form, expected):
+    assert kipql("query", "--db", memory, "-c", NAMES, "--format", form).out == expected
+
+
+def test_json_is_an_array_of_objects(kipql, memory):
+    out = kipql("query", "--db", memory, "-c", NAMES, "--format", "json").out
+    assert json.loads(out) == [{"p.key": "ada", "p.name": "Ada"}, {"p.key": "bo", "p.name": "Bo"}]
+
+
+def test_a_query_from_a_file_and_from_standard_input(kipql, memory, tmp_path):
+    path = tmp_path / "q.kql"
+    path.write_text(NAMES)
+    assert kipql("query", "--db", memory, "-f", path) == kipql("query", "--db", memory, stdin=NAMES)
+
+
+def test_parameters_are_json(kipql, memory):
+    text = "FIND(?p.name) WHERE { ?p {key: :key} }"
+    called = kipql("query", "--db", memory, "-c", text, "-p", 'key="ada"', "--format", "csv")
+    assert called.out == "p.name\nAda\n"
+
+
+@pytest.mark.parametrize("pair", ["key", "=1", "key=ada", "key={"])
+def test_a_malformed_parameter_could_not_run(kipql, pair):
+    called = kipql("query", "-c", "FIND(?p) WHERE { ?p {key: :key} }", "-p", pair)
+    assert called.code == 2
+    assert "--param" in called.err
+
+
+def test_a_missing_parameter_is_named(kipql):
+    called = kipql("query", "-c", "FIND(?p) WHERE { ?p {key: :key} }")
+    assert called.code == 2
+    assert "ReferenceError" in called.err
+    assert ":key" in called.err
+
+
+def test_a_query_refuses_a_mutation(kipql, memory):
+    called = kipql("query", "--db", memory, "-c", 'CREATE CONCEPT ?x { TYPE "Person" }')
+    assert called.code == 2
+    assert "ReadonlyViolation" in called.err
+    assert kipql(
+        "query", "--db", memory, "-c", "FIND(COUNT(?c)) WHERE { ?c CONCEPT {} }", "--format", "csv"
+    ).out.endswith("\n2\n")
+
+
+@pytest.mark.parametrize("arguments", [["--readonly", "exec"], ["exec", "--readonly"]])
+def test_exec_readonly_refuses_a_mutation(kipql, memory, arguments):
+    called = kipql(*arguments, "--db", memory, "-c", 'CREATE CONCEPT ?x { TYPE "Person" }')
+    assert called.code == 2
+    assert "ReadonlyViolation" in called.err
+
+
+def test_exec_says_what_was_committed(kipql):
+    called = kipql("exec", "-c", 'CREATE CONCEPT ?x { TYPE "Person" }; FIND(COUNT(?c)) WHERE { ?c CONCEPT {} }')
+    assert called.code == 0
+    assert called.out.splitlines()[0] == "committed at 1: ?x = C-1"
+    assert called.out.splitlines()[-2].strip() == "1"
+
+
+def test_exec_writes_a_receipt_as_json(kipql):
+    out = kipql("exec", "-c", 'CREATE CONCEPT ?x { TYPE "Person" }', "--format", "json").out
+    assert json.loads(out)["status"] == "committed"
+
+
+def test_an_error_is_drawn_with_a_caret_in_the_whole_text(kipql):
+    called = kipql("query", "-c", "FIND(?p) WHERE { ?p {} };\nFIND(?p) WHERE { ?p {} FILTER(?q.x == 1) }")
+    assert called.code == 2
+    lines = called.err.splitlines()
+    assert lines[0].startswith("2:")
+    assert "?q" in lines[0]
+    assert lines[1] == "FIND(?p) WHERE { ?p {} FILTER(?q.x == 1) }"
+    assert lines[2].index("^") == lines[1].index("?q")
+
+
+def test_a_statement_that_fails_leaves_those_before_it(kipql, memory):
+    text = 'CREATE CONCEPT ?x { TYPE "Person" NAME "Cy" }; CREATE CONCEPT ?y { TYPE "Nonsense" }'
+    called = kipql("exec", "--db", memory, "-c", text)
+    assert called.code == 2
+    assert "SchemaSymbolNotFound" in called.err
+    assert '"Cy"' in kipql("query", "--db", memory, "-c", NAMES, "--format", "jsonl").out
+
+
+def test_a_reading_command_makes_no_folder(kipql, tmp_path):
+    folder = tmp_path / "none.kip"
+    assert kipql("query", "--db", folder, "-c", NAMES).code == 2
+    assert not folder.exists()
+
+
+def test_a_folder_that_is_no_memory_is_an_error(kipql, tmp_path):
+    (tmp_path / "x.txt").write_text("x")
+    called = kipql("exec", "--db", tmp_path, "-c", NAMES)
+    assert called.code == 2
+    assert "NotAMemory" in called.err
+
+
+def test_what_a_memory_holds_does_not_reach_the_terminal_raw(kipql):
+    called = kipql("exec", "-c", 'CREATE CONCEPT ?x { TYPE "Person" NAME "\\u001b[2J" }; FIND(?p.name) WHERE { ?p {} }')
+    assert "\x1b" not in called.out
+    assert "\\x1b[2J" in called.out
+
+
+def test_meta_statements_are_shown(kipql):
+    called = kipql("query", "-c", "LIST TYPES", "--format", "jsonl")
+    rows = [json.loads(line) for line in called.out.splitlines()]
+    assert "Person" in {row["local_name"] for row in rows}
+    assert kipql("query", "-c", "DESCRIBE SPACE").out.splitlines()[0].split() == ["member", "value"]
+
+
+def test_nothing_to_do_is_a_usage_error(kipql):
+    assert kipql("query", "-c", "x", "-f", "y").code == 2
+    assert kipql("frobnicate").code == 2
+
+
+def test_the_version_in_another_process():
+    called = subprocess.run([sys.executable, "-m", "kipql", "--version"], capture_output=True, text=True, check=True)
+    import kipql
+
+    assert called.stdout == f"kipql {kipql.__version__}\n"
+
+
+def test_an_error_in_a_file_names_the_file(kipql, tmp_path):
+    path = tmp_path / "q.kql"
+    path.write_text("FIND(?p) WHERE { ?p {} };\nFIND(?q) WHERE { ?p {} }")
+    called = kipql("query", "-f", path)
+    assert called.code == 2
+    assert called.err.startswith(f"{path}:2:6: InvalidSyntax: ")
