@@ -1,0 +1,41 @@
+"""What every test may use: the public data folder, one line that says whether it was there, and how properties run.
+
+The folder is `$KIPQL_SHARED`, else `../shared` beside the checkout. Tests that need it carry the marker
+`shared` (or a skip whose reason names it) and are skipped without it; the last line of the run says how
+many.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says something about the machine, nothing about the property.
+settings.register_profile("kipql", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("kipql")
+
+SHARED = Path(os.environ.get("KIPQL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The public data folder; the test is skipped where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip("shared: absent")
+    return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not SHARED.is_dir():
+        for item in items:
+            if item.get_closest_marker("shared"):
+                item.add_marker(pytest.mark.skip(reason="shared: absent"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", ())
+    missing = sum("shared" in str(report.longrepr) for report in skipped)
+    found = "present" if SHARED.is_dir() else f"absent, {missing} tests skipped"
+    terminalreporter.write_line(f"shared: {found}")
