@@ -1,0 +1,1 @@
+"""Measuring kipql beside SQLite: the same data, the same answers, alternating in one run."""
