@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import belief
 from benchmarks.__main__ import EVERY, main
 from benchmarks.kip_side import QUERIES, Kipql
 from benchmarks.measure import Measure, Mismatch, compare
@@ -24,6 +25,13 @@ def test_every_group_runs_and_both_sides_agree(tmp_path: Path, capsys: pytest.Ca
     report = json.loads((tmp_path / "results.json").read_text("utf-8"))
     assert [measure["group"] for measure in report["measures"]] == list(EVERY)
     assert shown.strip() in (tmp_path / "results.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_belief_agrees_with_sql_that_does_the_same_succession(capsys: pytest.CaptureFixture[str]) -> None:
+    assert belief.main(["--size", "500", "--calls", "40"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"| {group} |" in shown for group in belief.QUERIES)
 
 
 def test_a_world_follows_from_its_size() -> None:
