@@ -5,7 +5,6 @@ A statement that fails is a problem, and the others still run: one broken check 
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import cast
 
 import kipql
@@ -97,12 +96,13 @@ def _unknown_tags(scripts: Sequence[ScriptFile], wanted: Collection[str]) -> Ite
 
 
 def _repeated(scripts: Sequence[ScriptFile]) -> Iterator[Problem]:
-    """A name that two checks of one run share: a report could not tell them apart."""
-    seen: set[str] = set()
-    for script, step in chain.from_iterable(((script, step) for step in script.steps) for script in scripts):
-        name = step.directives.check
-        if name is not None and name in seen:
-            error = KipError("InvalidSyntax", f"two checks are named {name}", span=step.directives.span)
-            yield place(script.path, script.text, error)
-        elif name is not None:
-            seen.add(name)
+    """A name that two checks of one script share: a report could not tell them apart. Scripts name theirs freely."""
+    for script in scripts:
+        seen: set[str] = set()
+        for step in script.steps:
+            name = step.directives.check
+            if name is not None and name in seen:
+                error = KipError("InvalidSyntax", f"two checks are named {name}", span=step.directives.span)
+                yield place(script.path, script.text, error)
+            elif name is not None:
+                seen.add(name)

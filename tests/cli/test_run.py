@@ -218,3 +218,11 @@ def test_audits_run_in_another_process(memory, script):
     called = subprocess.run(command, capture_output=True, text=True, check=False)
     assert called.returncode == 1
     assert "ada is here" in called.stdout
+
+
+def test_a_name_is_once_in_a_script_and_free_in_another(kipql, memory, script):
+    first, second = script(CLEAN, "one.kql"), script(CLEAN, "two.kql")
+    assert kipql("run", "--db", memory, first, second).code == 0
+    called = kipql("run", "--db", memory, script(CLEAN + CLEAN, "twice.kql"))
+    assert called.code == 2
+    assert "two checks are named nobody-else" in called.err
