@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kipql.errors import KipError
 from kipql.lang import ast
+from kipql.meta.packages import validate_package, verify_package
 from kipql.meta.session import MetaResult, MetaSession
 from kipql.times import format_instant
 from kipql.values import Json, json_type
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def validate(statement: ast.Validate, session: MetaSession) -> MetaResult:
-    """VALIDATE KQL | KML text: `{valid, language, errors}`."""
+    """VALIDATE KQL | KML text: `{valid, language, errors}`; VALIDATE SCHEMA PACKAGE as `packages` says."""
+    if statement.target == "SCHEMA PACKAGE" and statement.options is None:
+        return validate_package(statement, session)
     if statement.target not in ("KQL", "KML") or statement.options is not None:
         raise unavailable(f"VALIDATE {statement.target}", statement)
     text = session.text(statement.subject, f"the {statement.target} text")
@@ -32,7 +35,10 @@ def preview(statement: ast.Preview, session: MetaSession) -> MetaResult:
 
 
 def verify(statement: ast.Verify, session: MetaSession) -> MetaResult:
-    """VERIFY RECEIPT receipt: `{valid, checks}`, each check "match", "mismatch" or "absent" (§69.1)."""
+    """VERIFY RECEIPT receipt: `{valid, checks}`, each check "match", "mismatch" or "absent" (§69.1); VERIFY SCHEMA
+    PACKAGE as `packages` says."""
+    if statement.target == "SCHEMA PACKAGE":
+        return verify_package(statement, session)
     if statement.target != "RECEIPT":
         raise unavailable(f"VERIFY {statement.target}", statement)
     receipt = session.value(statement.subject)
