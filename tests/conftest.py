@@ -11,8 +11,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long an example takes says something about the machine, nothing about the property.
-settings.register_profile("kipql", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+# How long an example takes says something about the machine, nothing about the property. A plain run has the same
+# examples every time; a run that sets KIPQL_EXAMPLES looks for new ones.
+settings.register_profile(
+    "kipql",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    derandomize="KIPQL_EXAMPLES" not in os.environ,
+)
 settings.load_profile("kipql")
 
 SHARED = Path(os.environ.get("KIPQL_SHARED") or Path(__file__).resolve().parents[2] / "shared")

@@ -115,13 +115,14 @@ class Control:
         self._catch_up()
         state = (bisect_right(self._trust_seqs, view.seq), view.identity_version)
         known, weights = self._weights
-        if known != state:
+        if known != state or view.narrowed:
             weights = {}
             for record in records(self._trust[: state[0]]).values():
                 code = parse_id(record.actor)
                 if code is not None and view.exists(code):
                     weights[view.canonical(code)] = record.value
-            self._weights = (state, weights)
+            if not view.narrowed:  # identities and actors are the caller's own there
+                self._weights = (state, weights)
         return weights
 
     def _catch_up(self) -> None:

@@ -5,7 +5,8 @@ memory runs as its owner, who has every permission, so `require` returns at once
 The authority of a Principal is that of the present policy, also for reads of the past (§48.5).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple
@@ -39,7 +40,8 @@ NO_FIELDS = FieldRule(frozenset())
 class Authority:
     """A Principal with the permissions it holds in one Space under one policy; the owner's when that is None.
 
-    epoch  the last `authorization` commit: what may be seen changes with it only
+    epoch    the last `authorization` commit: what may be seen changes with it only
+    lineage  what a symbol of a rule is called in the Schema Environment of now
 
     `view_id` names the authorization view for a ProjectionBasis and for stream coverage (§21.12, §36.3):
     two callers with the same one see the same elements.
@@ -50,7 +52,13 @@ class Authority:
         "principal", "sees_all", "view_id",
     )  # fmt: skip
 
-    def __init__(self, principal: Principal, policy: Policy | None = None, epoch: int = 0) -> None:
+    def __init__(
+        self,
+        principal: Principal,
+        policy: Policy | None = None,
+        epoch: int = 0,
+        lineage: Callable[[str], str] | None = None,
+    ) -> None:
         self.principal = principal
         self.policy = policy or Policy()
         self.epoch = epoch
@@ -62,7 +70,7 @@ class Authority:
         self._deny: dict[str, list[Grant]] = {}
         self._fields: list[Grant] = []
         if policy is not None:
-            self._sort()
+            self._sort(lineage or (lambda ref: ref))
         self._narrow = {
             name
             for sides in (self._allow, self._deny)
@@ -152,12 +160,13 @@ class Authority:
 
     # inside
 
-    def _sort(self) -> None:
+    def _sort(self, lineage: Callable[[str], str]) -> None:
         policy = self.policy
         subjects = policy.subjects(self.principal.id)
-        for grant in policy.grants.values():
-            if grant.subject not in subjects:
+        for rule in policy.grants.values():
+            if rule.subject not in subjects:
                 continue
+            grant = replace(rule, scope=rule.scope.renamed(lineage))
             if grant.fields is not None:
                 self._fields.append(grant)
             side = self._allow if grant.allow else self._deny

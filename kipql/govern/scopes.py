@@ -4,8 +4,8 @@ Conditions look at protected facts only: what kind of element it is, its Type or
 host classified it, its id. What an author wrote in it decides nothing.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from kipql.errors import KipError
@@ -80,6 +80,14 @@ class Scope:
         if self.up_to is not None and not labels.within(label, self.up_to):
             return False
         return self.ids is None or element_id(code) in self.ids
+
+    def renamed(self, lineage: Callable[[str], str]) -> "Scope":
+        """The scope with its symbols as a Schema Environment calls them now: a rename takes rules along (§20.14)."""
+        symbols = {name: getattr(self, name) for name in ("types", "predicates", "facets")}
+        held: dict[str, Any] = {
+            name: frozenset(map(lineage, refs)) for name, refs in symbols.items() if refs is not None
+        }
+        return replace(self, **held) if held else self
 
     def to_dict(self) -> dict[str, Json]:
         """The conditions that are asked, as JSON."""

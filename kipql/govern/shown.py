@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kipql.govern.authority import FieldRule
+from kipql.govern.authority import NO_FIELDS, FieldRule
 from kipql.model import (
     ACTIVITY,
     ASSERTION,
@@ -144,6 +144,8 @@ class Shown:
             found["repaired_by"] = HIDDEN_REPAIR
         if rule is not None:
             _apply(rule, code & 7, record, found)
+            if rule is NO_FIELDS and record.client_key is not None:
+                found["client_key"] = None
         return replace(record, **found) if found else record
 
     def forget(self) -> None:

@@ -7,22 +7,33 @@ makes new ones.
 
 from collections.abc import Callable, Sequence
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kipql.govern.authority import OWNING, Authority
 from kipql.govern.policy import CONTROL, Policy
 from kipql.govern.principals import OWNER, Principal
 
-_MOST = 256  # Authorities kept per policy
+if TYPE_CHECKING:
+    from kipql.schema.environment import Environment
+
+_MOST = 256  # Authorities kept per policy, requests that wait
 
 
 class Governance:
-    """Made with a Space. `controls` is the store's list of (sequence, kind, payload), which only grows."""
+    """Made with a Space.
 
-    __slots__ = ("_authorities", "_controls", "_lock", "_policy", "_read", "epoch", "pending")
+    controls     the store's list of (sequence, kind, payload), which only grows
+    environment  the Schema Environment of now
+    """
 
-    def __init__(self, controls: Sequence[tuple[int, str, Any]]) -> None:
+    __slots__ = (
+        "_authorities", "_controls", "_environment", "_lock", "_policy", "_read", "_version", "epoch", "pending",
+    )  # fmt: skip
+
+    def __init__(self, controls: Sequence[tuple[int, str, Any]], environment: "Callable[[], Environment]") -> None:
         self._controls = controls
+        self._environment = environment
+        self._version = 0
         self._lock = RLock()
         self._policy = Policy()
         self._read = 0
@@ -45,22 +56,30 @@ class Governance:
         if principal == OWNER:
             return OWNING
         policy = self.policy
+        if not policy.configured:
+            return Authority(principal, Policy(configured=True)) if elsewhere() else self._made(principal, None)
+        environment = self._environment()
+        if environment.version != self._version:
+            with self._lock:
+                self._authorities, self._version = {}, environment.version
+        return self._made(principal, policy, environment.lineage)
+
+    def _made(
+        self, principal: Principal, policy: Policy | None, lineage: Callable[[str], str] | None = None
+    ) -> Authority:
         with self._lock:
             known = self._authorities.get(principal.id)
-        if known is not None and known.full is not policy.configured and (policy.configured or not elsewhere()):
-            return known
-        if policy.configured:
-            made = Authority(principal, policy, self.epoch)
-        elif elsewhere():
-            return Authority(principal, Policy(configured=True))
-        else:
-            made = Authority(principal)
-        with self._lock:
-            if policy is self._policy:
+            if known is None or known.full is not (policy is None) or not (known.full or known.policy is policy):
                 if len(self._authorities) >= _MOST:
                     self._authorities.clear()
-                self._authorities[principal.id] = made
-        return made
+                known = self._authorities[principal.id] = Authority(principal, policy, self.epoch, lineage)
+        return known
+
+    def wait(self, request: dict[str, Any]) -> None:
+        """Remember a request that failed for want of an approval; the oldest are forgotten first."""
+        while len(self.pending) >= _MOST:
+            del self.pending[next(iter(self.pending))]
+        self.pending[request["request"]] = request
 
     def _catch_up(self) -> None:
         with self._lock:

@@ -30,9 +30,21 @@ def authorized(view: View, authority: Authority, also: str | None = None) -> Vie
 
     A view of a transaction under way may be passed; ask again after each write.
     """
-    if authority.sees_all and (also is None or authority.everywhere(also)):
-        if authority.holds("read_raw_origin"):
-            return view
+    whole = authority.sees_all and (also is None or authority.everywhere(also))
+    if whole and authority.holds("read_raw_origin"):
+        return view
+    if view.seq > len(view.graph.history):
+        return _narrowed(view, authority, also, whole)
+    with authority.lock:
+        key = ("view", also)
+        known: tuple[View, View] | None = authority.cache.get(key)
+        if known is None or known[0] is not view:
+            known = authority.cache[key] = (view, _narrowed(view, authority, also, whole))
+    return known[1]
+
+
+def _narrowed(view: View, authority: Authority, also: str | None, whole: bool) -> View:
+    if whole:
         return WithoutOrigin(view.graph, view._environments, view.seq, view.bounds)
     graph = _graph(view, authority, also)
     return AuthorizedView(graph, view._environments, view.seq, view.bounds)
@@ -52,10 +64,9 @@ def _graph(view: View, authority: Authority, also: str | None) -> VisibleGraph:
     """The visible graph of a Space for a caller, up to the view's rows."""
     settled = view.seq <= len(view.graph.history)
     with authority.lock:
-        key = (also, view.graph.space_id, view.environment.version)
+        key = ("graph", also)
         known: VisibleGraph | None = authority.cache.get(key)
         if known is None:
-            authority.cache = {other: kept for other, kept in authority.cache.items() if other[0] != also}
             known = VisibleGraph(Visibility(view.graph, view.environment, authority, also))
             authority.cache[key] = known
         # Past states are seen as the present rules admit, and states link forward: everything committed is taken in.

@@ -51,7 +51,7 @@ def describe_snapshot(statement: ast.Describe, session: MetaSession) -> MetaResu
         view = session.at(session.count(statement.as_of, "AS OF SEQ"))
     elif statement.at_time is not None:
         view = session.at(view.snapshot_at(parse_instant(session.value(statement.at_time), "AT TIME")))
-    commit = view.commit(view.seq) if view.seq else None
+    commit = view.commit(view.seq) if view.discloses(view.seq) else None
     return MetaResult(
         {
             "space_id": view.space_id,

@@ -50,10 +50,11 @@ def describe_policy(statement: ast.Describe, session: MetaSession) -> MetaResult
 def describe_trust(statement: ast.Describe, session: MetaSession) -> MetaResult:
     """DESCRIBE TRUST [actor]: the records in force, of one actor when one is named (§22.5)."""
     seq = session.view.seq
-    records = session.control.trust_records(seq).values()
+    known = session.control.trust_records(seq).values()
+    records = [record for record in known if session.view.code(record.actor) is not None]
     if statement.subject is not None:
         wanted = session.element(statement.subject)
-        records = [record for record in records if session.view.code(record.actor) == wanted]  # type: ignore[assignment]
+        records = [record for record in records if session.view.code(record.actor) == wanted]
     return MetaResult(
         {
             "trust_version": session.control.trust_version(seq),

@@ -14,6 +14,7 @@ def explain(session: Session, parsed: Parsed, parameters: Mapping[str, object] |
 
     if not isinstance(parsed.node, ast.Find):
         raise KipError("UnsupportedCapability", f"only a query has a plan; this is {parsed.language}")
+    parsed.admit(session.authority)
     view = session.view()
     given = parsed.bind(parameters, session.limits) if parameters is not None else None
     prepared = parsed.prepared(view.environment)

@@ -2,7 +2,8 @@
 
 `nexus/memory.json` makes a folder a memory and carries the format number of the layout. It is written once,
 whole: a temporary file, fsync, rename, fsync of the folder. `nexus/spaces/<id>` remembers that a Space was made,
-so that one whose journal has vanished is damage and never a new, empty Space.
+so that one whose journal has vanished is damage and never a new, empty Space. `nexus/governed` says that rules
+decide in a Space, so that the others are not open to everybody while that one is closed.
 """
 
 import json
@@ -91,6 +92,23 @@ def remember_space(path: Path, space_id: str) -> None:
         mark.touch()
         sync_folder(mark.parent)
         sync_folder(mark.parent.parent)
+    except OSError as error:
+        raise KipError("MemoryUnavailable", f"{mark} can not be written: {error.strerror or error}") from error
+
+
+def is_governed(path: Path) -> bool:
+    """Whether rules decide in some Space of the memory, opened or not (§30.2)."""
+    return (path / "nexus" / "governed").exists()
+
+
+def remember_governed(path: Path) -> None:
+    """Record durably that rules decide in the memory. Raises MemoryUnavailable."""
+    mark = path / "nexus" / "governed"
+    if mark.exists():
+        return
+    try:
+        mark.touch()
+        sync_folder(mark.parent)
     except OSError as error:
         raise KipError("MemoryUnavailable", f"{mark} can not be written: {error.strerror or error}") from error
 

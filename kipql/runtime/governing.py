@@ -382,6 +382,8 @@ class Govern:
         session, policy = self._session, self._policy
         try:
             session.refuse_writing()
+            if policy.after(operations).configured:
+                self._memory.remember_governed()  # before the rule: a crash between must not leave others open
             with Work(session, session.budget()) as work:
 
                 def decide(tx: Any, write: Any) -> None:

@@ -125,7 +125,14 @@ class Memory:
 
     def _governed(self) -> bool:
         """Whether rules decide in any Space."""
-        return any(self.space(space_id, create=False).governance.policy.configured for space_id in self.ids())
+        if any(space.governance.policy.configured for space in list(self._spaces.values())):
+            return True
+        return self.path is not None and folder.is_governed(self.path)
+
+    def remember_governed(self) -> None:
+        """Rules decide in a Space from now on: the memory's other Spaces are the owner's alone."""
+        if self.path is not None:
+            folder.remember_governed(self.path)
 
     def install(self, session: Session, packages: Sequence[object]) -> None:
         """Activate packages: part of the set-up before the first commit, a `schema` control commit later (§20.8).

@@ -55,6 +55,9 @@ class Repair:
         try:
             session.refuse_writing()
             session.authority.require("merge_identity")
+            if decision_id not in {each.decision_id for each in session.view().decisions()}:
+                raise KipError("NotFoundOrNotVisible", f"there is no identity decision {decision_id!r}")
+            _check_seen(session, [reason_evidence])
             if action != "withdraw":
                 raise KipError("ConstraintViolation", f"{action!r} is no repair of an identity", hint='use "withdraw"')
             with Work(session, session.budget()) as work:
@@ -108,6 +111,7 @@ class Repair:
         try:
             session.refuse_writing()
             session.authority.require("repair_recording")
+            _check_seen(session, [source_ref, *invalidated_refs, *replacement_refs])
             with Work(session, session.budget()) as work:
                 handles: Mapping[str, str] = {}
                 if statement is not None:
@@ -119,6 +123,14 @@ class Repair:
                 return work.commit()
         except Exception as error:
             reraise(error, statement)
+
+
+def _check_seen(session: Session, refs: Sequence[object]) -> None:
+    """Raise NotFoundOrNotVisible for an id of an element that the caller may not see."""
+    view, whole = session.view(), session.space.view()
+    for ref in refs:
+        if isinstance(ref, str) and whole.code(ref) is not None and view.code(ref) is None:
+            raise KipError("NotFoundOrNotVisible", f"{ref} is not there or not visible")
 
 
 def _replacement(ref: str, handles: Mapping[str, str]) -> str:

@@ -71,7 +71,8 @@ class Session:
 
     def view(self) -> "View":
         """The head, as this caller may see it."""
-        return authorized(self.space.view(), self.authority)
+        authority = self.authority
+        return self.space.view() if authority.full else authorized(self.space.view(), authority)
 
     def at(self, seq: int) -> "View":
         """The Space at a sequence, as this caller may see it now (§68.2)."""

@@ -48,7 +48,7 @@ class Space:
         self.outcomes = Outcomes()
         self.outcomes.load(store)
         self.control = Control(store.graph)
-        self.governance = Governance(store.graph.controls)
+        self.governance = Governance(store.graph.controls, lambda: store.view().environment)
         self.subscribers: list[Subscriber] = []
         self._clock = clock
         self._lock = RLock()

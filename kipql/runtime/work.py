@@ -66,7 +66,11 @@ class Work:
         self._tx = session.space.begin(session.principal.origin, budget)
         self._open = True
         # Nobody else can write now, so what the writer may do can not change before the commit (§28.6).
-        authority = session.authority
+        try:
+            authority = session.authority
+        except BaseException:
+            self.abandon()
+            raise
         self._gate = None if authority.full else Gate(authority, self._tx)
         self._context = mutate.WriteContext(budget=budget, principal=session.principal.id)
         if self._gate is not None and not authority.sees_all:
@@ -224,7 +228,7 @@ class Work:
         except KipError as error:
             self._tx.restore(mark)
             if error.code == "RequiresApproval" and gate.waiting is not None:
-                self._session.space.governance.pending[gate.waiting["request"]] = gate.waiting
+                self._session.space.governance.wait(gate.waiting)
             raise gate.neutral(error) from None
 
     def _settle(self) -> None:

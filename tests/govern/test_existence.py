@@ -1,5 +1,6 @@
 """What may not be discovered is in no count, order, error, cursor, history or past (§29.1, §30.4, §48.5, §88.6)."""
 
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -233,3 +234,49 @@ def test_origin_is_raw_for_who_may_read_that(governed: Setting) -> None:
     assert governed.as_("everything").query(text).rows == [("kip:owner", None)]
     governed.nexus.govern.grant("everything", "read_raw_origin")
     assert governed.as_("everything").query(text).rows == [("kip:owner", "local")]
+
+
+def test_trust_and_coordinates_name_no_hidden_actor_and_no_hidden_commit(governed: Setting) -> None:
+    for who, value in (("dave", 0.25), ("bob", 0.5)):
+        governed.nexus.govern.trust.set(governed.ids[who], value)
+    listed = governed.as_("reader").query("DESCRIBE TRUST").one()["records"]
+    assert [record["actor"] for record in listed] == [{"id": "C-2"}]
+    made = governed.nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Eve" }')
+    governed.nexus.govern.classify(made.handles["a"], "secret")
+    snapshot = governed.as_("reader").query("DESCRIBE SNAPSHOT").one()
+    assert snapshot["space_seq"] == governed.nexus.space_seq
+    assert snapshot["tx_id"] is snapshot["committed_at"] is None
+    assert governed.nexus.query("DESCRIBE SNAPSHOT").one()["tx_id"].endswith(f"#{governed.nexus.space_seq}")
+
+
+def test_readers_see_whole_states_while_somebody_writes(governed: Setting) -> None:
+    """Hidden and visible rows come and go under a reader's feet; what it sees is always a state that was."""
+    text = 'FIND(COUNT(?c)) WHERE { ?c {type: "Person"} }'
+    reader, stop, seen, failures = governed.as_("reader"), Event(), [2], []
+
+    def look() -> None:
+        try:
+            while not stop.is_set():
+                seen.append(reader.query(text).scalar())
+                reader.query('FIND(?c) WHERE { ?c {type: "Person"} }')
+                reader.query("FIND(?a) WHERE { ?a ASSERTION {} }")
+        except Exception as error:
+            failures.append(error)
+
+    threads = [Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(60):
+        with governed.nexus.transaction() as tx:
+            made = tx.execute(f'CREATE CONCEPT ?a {{ TYPE "Person" NAME "P{number}" }}').handles["a"]
+            tx.execute(f'ASSERT ("{made}", "prefers", "C-4") {{by: "{made}", mode: "stated"}}')
+            if number % 3:
+                tx.rollback()
+        if not number % 6:
+            governed.nexus.govern.classify(made, "secret")
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert reader.query(text).scalar() == 2 + 10
+    assert max(seen) <= 2 + 11

@@ -209,3 +209,35 @@ def test_in_a_governed_memory_other_spaces_are_the_owners(governed: Setting) -> 
     assert code_of(lambda: governed.as_("reader").space("kip:space:new")) == "NotAuthorized"
     other.govern.grant("reader", "discover", "read")
     assert names(stranger) == ["Eve"]
+
+
+def test_the_other_spaces_of_a_governed_folder_stay_closed_when_it_is_opened_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory.kip"
+    with kipql.open(path) as nexus:
+        nexus.space("kip:space:other").execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Eve" }')
+        assert names(nexus.space("kip:space:other").as_principal("reader")) == ["Eve"]
+        nexus.govern.grant("reader", "discover", "read")
+    with kipql.open(path, principal="reader") as nexus:
+        assert names(nexus) == []
+        assert code_of(lambda: names(nexus.space("kip:space:other"))) == "NotAuthorized"
+
+
+def test_a_rule_follows_the_symbols_it_names_through_a_rename(setting: Setting) -> None:
+    govern = setting.nexus.govern
+    govern.grant("carol", "discover", "read")
+    govern.deny("carol", "discover", types="Option")
+    count = "FIND(COUNT(?c)) WHERE { ?c CONCEPT {} }"
+    assert setting.as_("carol").query(count).scalar() == 3
+    renamed = {
+        "format": "KIP-Schema-Package",
+        "manifest": {"package_id": "kip://test/govern", "version": "2.0.0"},
+        "migrations": [{"kind": "rename", "symbol_kind": "ConceptType", "from": "Option", "to": "Choice"}],
+        "definitions": {
+            "concept_types": {
+                "Choice": {"kind": "ConceptType", "description": "Anything.", "attributes": {"open": True}},
+            },
+        },
+    }  # fmt: skip
+    setting.nexus.install_package(renamed)
+    assert setting.nexus.query('FIND(COUNT(?c)) WHERE { ?c {type: "Choice"} }').scalar() == 2
+    assert setting.as_("carol").query(count).scalar() == 3
