@@ -74,10 +74,17 @@ class World:
     # --- blocks (§42.4, §44.3-44.5)
 
     def block(self, block: ast.Block, incoming: list[Solution], outer: frozenset[str] = frozenset()) -> list[Solution]:
-        """The solutions of a block. A UNION that comes first has no alternative on its left."""
-        before, self.written = self.written, outer.union(*map(as_written, block.clauses))
+        """The solutions of a block. A UNION that comes first has no alternative on its left.
+
+        What stands before a UNION is the other alternative and says nothing about its rows (§44.5): a name is
+        taken as written by the clauses since the last UNION, and by those that follow.
+        """
+        before = self.written
         solutions = [] if isinstance(block.clauses[0], ast.Union) else incoming
-        for clause in block.clauses:
+        since = 0
+        for place, clause in enumerate(block.clauses):
+            since = place + 1 if isinstance(clause, ast.Union) else since
+            self.written = outer.union(*map(as_written, block.clauses[since:]))
             solutions = self.clause(clause, solutions)
         self.written = before
         return solutions
