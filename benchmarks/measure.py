@@ -30,17 +30,31 @@ class Mismatch(Exception):
     """The two sides answer differently: nothing is timed."""
 
 
+def same(answer: Any) -> Any:
+    """An answer as it is."""
+    return answer
+
+
 def compare(
-    group: str, size: int, inputs: Sequence[Any], kipql: Call, sqlite: Call, *, check: bool = True, rounds: int = 3
+    group: str,
+    size: int,
+    inputs: Sequence[Any],
+    kipql: Call,
+    sqlite: Call,
+    *,
+    check: bool = True,
+    rounds: int = 3,
+    shown: tuple[Call, Call] = (same, same),
 ) -> Measure:
     """Time both sides on every input, `rounds` times, taking turns in who goes first.
 
-    With `check` the answers must be equal on every input (as multisets) before a clock is looked at.
+    With `check` the answers must be equal on every input (as multisets) before a clock is looked at; `shown` is what
+    is compared of each side's answer, made outside the clock.
     """
     rows = 0
     if check:
         for value in inputs:
-            ours, theirs = normal(kipql(value)), normal(sqlite(value))
+            ours, theirs = normal(shown[0](kipql(value))), normal(shown[1](sqlite(value)))
             if ours != theirs:
                 raise Mismatch(
                     f"{group} on {value!r}: kipql {ours[:3]} of {len(ours)}, SQLite {theirs[:3]} of {len(theirs)}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kipql.runtime.receipt import Receipt
     from kipql.runtime.result import Result
     from kipql.runtime.transaction import Transaction
+    from kipql.runtime.undump import load_dump
     from kipql.schema.packages import Package
     from kipql.spans import Span
 
@@ -43,6 +44,7 @@ _HOME = {
     "Transaction": "kipql.runtime.transaction",
     "classify": "kipql.lang",
     "format": "kipql.lang",
+    "load_dump": "kipql.runtime.undump",
     "open": "kipql.nexus",
     "parse": "kipql.lang",
     "split": "kipql.lang",
@@ -64,6 +66,7 @@ __all__ = [
     "__version__",
     "classify",
     "format",
+    "load_dump",
     "open",
     "parse",
     "split",

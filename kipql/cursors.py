@@ -8,8 +8,7 @@ a token visible. Nothing in a token gives authority: the caller's current author
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import blake2b
-from hmac import compare_digest
-from secrets import token_bytes
+from os import urandom
 from typing import NoReturn
 
 from kipql.errors import KipError
@@ -23,7 +22,7 @@ _LONGEST = 8_192
 
 def new_key() -> bytes:
     """A fresh secret for one memory."""
-    return token_bytes(_KEY)
+    return urandom(_KEY)
 
 
 class Cursors:
@@ -74,6 +73,8 @@ class Cursors:
             _malformed(family)
         if _text(token) != text:  # base64 has several spellings of the same bytes
             _malformed(family)
+        from hmac import compare_digest
+
         body = token[_MAC:]
         if not compare_digest(token[:_MAC], self._mac(body)):
             _malformed(family)

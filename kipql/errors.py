@@ -89,6 +89,13 @@ class KipError(Exception):
     hint      what to do about it
     details   JSON-compatible facts for programs (`details.plane`, `details.family`, ...)
     text      the source text, so that `str()` can draw the caret; set by whoever holds it (`in_text`)
+
+    >>> import kipql
+    >>> try:
+    ...     kipql.open().query("FIND(?p.name)")
+    ... except kipql.KipError as error:
+    ...     print(error.code, error.category, error.retry)
+    InvalidSyntax syntax requires_different_input
     """
 
     def __init__(

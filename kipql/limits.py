@@ -11,10 +11,16 @@ from typing import NoReturn
 
 from kipql.errors import KipError
 
+SECONDS = frozenset(("regex_match", "regex_total", "seconds"))
+_NAMES: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds of one call. Times are seconds, sizes are bytes of UTF-8, the rest are counts."""
+    """The bounds of one call (docs/limits.md). Times are seconds, sizes are bytes of UTF-8, the rest are counts.
+
+    Raises TypeMismatch for a bound that is no number, ConstraintViolation for one below zero.
+    """
 
     text: int = 256 * 1024
     depth: int = 64
@@ -27,6 +33,7 @@ class Limits:
     projections: int = 1_000_000
     buffered: int = 2_000_000
     regex_pattern: int = 1_024
+    regex_size: int = 100_000
     regex_subject: int = 64 * 1024
     regex_match: float = 0.1
     regex_total: float = 2.0
@@ -34,15 +41,29 @@ class Limits:
     frame: int = 64 * 1024 * 1024
     payload: int = 16 * 1024 * 1024
 
+    def __post_init__(self) -> None:
+        for name in _NAMES or _names():
+            value = getattr(self, name)
+            if value.__class__ is not int and (value.__class__ is not float or name not in SECONDS):
+                wanted = "a number of seconds" if name in SECONDS else "a whole number"
+                raise KipError("TypeMismatch", f"the limit {name} is {wanted}, not {value!r}")
+            if not value >= 0:
+                raise KipError("ConstraintViolation", f"the limit {name} can not be {value}")
+
     def narrowed(self, other: "Limits | None") -> "Limits":
         """The smaller of each bound: a call can narrow what the memory was opened with, never widen it."""
         if other is None or other is self:
             return self
         if not isinstance(other, Limits):
             raise KipError("TypeMismatch", f"limits are kipql.Limits, not {type(other).__name__}")
-        return replace(self, **{f.name: min(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)})
+        return replace(self, **{name: min(getattr(self, name), getattr(other, name)) for name in _NAMES})
 
 
+def _names() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Limits))
+
+
+_NAMES = _names()
 DEFAULT_LIMITS = Limits()
 
 
@@ -56,6 +77,11 @@ def exhausted(limit: str, value: int | float, found: str) -> NoReturn:
     )
 
 
+def cancelled() -> NoReturn:
+    """Raise ExecutionTimeout for a call that its caller ended."""
+    raise KipError("ExecutionTimeout", "the call was cancelled", details={"cancelled": True})
+
+
 class Budget:
     """What one call may still spend. Loops call `spend`; every `STRIDE` ticks the clock and the cancel flag
     are looked at."""
@@ -66,12 +92,14 @@ class Budget:
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> None:
         if cancel is not None and not isinstance(cancel, threading.Event):
             raise KipError("TypeMismatch", f"cancel is a threading.Event, not {type(cancel).__name__}")
+        if cancel is not None and cancel.is_set():
+            cancelled()
         self.limits = limits
         self.ticks = 0
         self.regex_seconds = 0.0
         self._cancel = cancel
         self._deadline = time.monotonic() + limits.seconds
-        self._check_at = min(self.STRIDE, limits.ticks)
+        self._check_at = self.STRIDE if limits.ticks > self.STRIDE else limits.ticks
 
     def spend(self, ticks: int = 1) -> None:
         """Charge work. Raises ResourceExhausted at `limits.ticks`, ExecutionTimeout at the deadline or on cancel."""
@@ -84,7 +112,7 @@ class Budget:
         if self.ticks > self.limits.ticks:
             exhausted("ticks", self.limits.ticks, "the query does too much work")
         if self._cancel is not None and self._cancel.is_set():
-            raise KipError("ExecutionTimeout", "the call was cancelled", details={"cancelled": True})
+            cancelled()
         if time.monotonic() > self._deadline:
             raise KipError(
                 "ExecutionTimeout",

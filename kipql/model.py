@@ -24,6 +24,18 @@ KIND_OF_NAME = {name: kind for kind, name in enumerate(KIND_NAMES)}
 PREFIXES = "CPAEX"
 _KIND_OF_PREFIX = {prefix: kind for kind, prefix in enumerate(PREFIXES)}
 
+# The Core registries (§20.13) and the states of an element (§60). Some are stored by their number: a new word goes to
+# the end.
+STATES = ("active", "archived", "tombstoned", "merged", "purged")
+STANCES = ("support", "reject", "uncertain")
+MODES = ("observed", "stated", "inferred", "predicted", "hypothetical", "imported")
+ROLES = ("support", "challenge", "context")
+ASSERTION_STATUSES = ("active", "retracted", "superseded")  # `expired` is computed, never stored (§14.3)
+EVIDENCE_STATUSES = ("active", "corrected")
+ACTIVITY_STATUSES = ("pending", "running", "completed", "failed", "cancelled")
+TERMINAL_STATUSES = ("completed", "failed", "cancelled")
+BELIEF_STATUSES = ("accepted", "rejected", "contested", "uncertain", "insufficient")
+
 
 def element_code(kind: int, row: int) -> int:
     """The code of a row."""
@@ -112,7 +124,7 @@ class Record:
     `prev` while `seq > k`. Both belong to the store and take no part in equality.
     """
 
-    state: str = "active"  # active | archived | tombstoned | merged | purged
+    state: str = "active"  # one of STATES
     client_key: str | None = None
     retention: Retention = NO_RETENTION
     facets: Facets = field(default_factory=_nothing)
@@ -168,7 +180,7 @@ class Assertion(Record):
     valid: Interval = ALWAYS
     evidence: tuple[Edge, ...] = ()
     context: tuple[int, ...] = ()
-    status: str = "active"  # active | retracted | superseded
+    status: str = "active"  # one of ASSERTION_STATUSES
     supersedes: tuple[int, ...] = ()
     superseded_by: tuple[int, ...] = ()
     retracted_at: int | None = None
@@ -186,7 +198,7 @@ class Evidence(Record):
     observed_at: int | None = None
     source: tuple[Edge, ...] = ()
     generated_by: tuple[Edge, ...] = ()
-    status: str = "active"  # active | corrected
+    status: str = "active"  # one of EVIDENCE_STATUSES
     corrects: tuple[int, ...] = ()
     corrected_by: tuple[int, ...] = ()
 
@@ -196,7 +208,7 @@ class Activity(Record):
     """A process in the provenance (§16)."""
 
     activity_class: str
-    status: str = "pending"  # pending | running | completed | failed | cancelled
+    status: str = "pending"  # one of ACTIVITY_STATUSES
     started_at: int | None = None
     ended_at: int | None = None
     parameters_digest: str | None = None
@@ -209,6 +221,8 @@ class Activity(Record):
 
 
 AnyRecord: TypeAlias = Concept | Proposition | Assertion | Evidence | Activity
+RECORDS = (Concept, Proposition, Assertion, Evidence, Activity)
+"""The record of each kind, by its number."""
 
 CORE_STRUCTURAL = {
     "evidence": ASSERTION,

@@ -9,26 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from kipql.errors import KipError
 from kipql.govern.principals import Principal, principal_of
 from kipql.limits import DEFAULT_LIMITS, Limits
 from kipql.model import KINDS
+from kipql.runtime import installing
 from kipql.runtime.folder import path_of
-from kipql.runtime.governing import Govern
 from kipql.runtime.guard import reraise
 from kipql.runtime.loading import BATCH, Loaded, load
 from kipql.runtime.memory import DEFAULT_SPACE, Memory
+from kipql.runtime.parsed import Parsed
 from kipql.runtime.prepared import Statement
-from kipql.runtime.reading import read
+from kipql.runtime.reading import answer
 from kipql.runtime.receipt import Receipt
-from kipql.runtime.repair import Repair
-from kipql.runtime.request import answer
 from kipql.runtime.result import Result
 from kipql.runtime.session import Session
 from kipql.runtime.transaction import Transaction
-from kipql.runtime.watches import Watches
 from kipql.runtime.writing import write
 from kipql.times import Clock
 from kipql.values import Json
@@ -36,6 +34,9 @@ from kipql.values import Json
 if TYPE_CHECKING:
     import networkx
 
+    from kipql.runtime.governing import Govern
+    from kipql.runtime.repair import Repair
+    from kipql.runtime.watches import Watches
     from kipql.schema.packages import Package
 
 Parameters = Mapping[str, object] | None
@@ -87,8 +88,8 @@ class Nexus:
         """
         session = self._session
         try:
-            budget = session.budget(limits, cancel)
-            return read(session, session.statements.parse(text, budget.limits), parameters, budget)
+            parsed = session.statements.parse(text, session.limits.narrowed(limits))
+            return answer(session, parsed, parameters, limits, cancel)
         except Exception as error:
             reraise(error, text)
 
@@ -112,11 +113,10 @@ class Nexus:
         """
         session = self._session
         try:
-            budget = session.budget(limits, cancel)
-            parsed = session.statements.parse(text, budget.limits)
+            parsed = session.statements.parse(text, session.limits.narrowed(limits))
             if not parsed.mutation:
-                return read(session, parsed, parameters, budget)
-            return write(session, parsed, parameters, budget)
+                return answer(session, parsed, parameters, limits, cancel)
+            return write(session, parsed, parameters, session.budget(limits, cancel))
         except Exception as error:
             reraise(error, text)
 
@@ -131,6 +131,7 @@ class Nexus:
         >>> reply["status"], reply["results"][0]["result"]["kip"]
         ('succeeded', '2.0')
         """
+        from kipql.runtime.request import answer
 
         def enter(space_id: str | None) -> Session:
             seen = self if principal is None else self.as_principal(principal)
@@ -138,25 +139,58 @@ class Nexus:
 
         return answer(envelope, enter)
 
-    def prepare(self, text: str) -> Statement:
+    def prepare(self, text: str, *, as_of: int | None = None, for_time: str | None = None) -> Statement:
         """Parse and plan a statement once, to run it often with `query` or `execute`.
 
+        as_of     the sequence of a statement that takes AS OF SEQ and says none
+        for_time  the time of a FIND that says none, as FOR TIME writes it
+
         Raises KipError: InvalidSyntax, or for a query whatever its symbols and scopes are wrong about.
+
+        >>> import kipql
+        >>> named = kipql.open().prepare('FIND(?p.id) WHERE { ?p {type: "Person", name: :name} }')
+        >>> named.query({"name": "Ada"}).rows
+        []
         """
         try:
-            return Statement(self._session, self._session.statements.parse(text))
+            parsed = self._session.statements.parse(text)
+            if as_of is not None or for_time is not None:
+                from kipql.runtime.standing import completed
+
+                parsed = Parsed(parsed.text, completed(parsed.node, as_of, for_time))
+            return Statement(self._session, parsed)
         except Exception as error:
             reraise(error, text)
 
     def transaction(self, *, limits: Limits | None = None, cancel: threading.Event | None = None) -> Transaction:
-        """Several statements in one commit, reading their own writes; see `Transaction`."""
+        """Several statements in one commit, reading their own writes; see `Transaction`.
+
+        limits, cancel  as in `query`, for the whole transaction
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> with nexus.transaction() as tx:
+        ...     for name in ("Ada", "Bo"):
+        ...         _ = tx.execute('CREATE CONCEPT ?p { TYPE "Person" NAME :name }', {"name": name})
+        >>> nexus.space_seq
+        1
+        """
         return Transaction(self._session, limits, cancel)
 
-    def load(self, records: Iterable[Mapping[str, Json]], *, batch: int = BATCH) -> Loaded:
+    def load(
+        self,
+        records: Iterable[Mapping[str, Json]],
+        *,
+        batch: int = BATCH,
+        limits: Limits | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Loaded:
         """Write many records, every check on, one commit per `batch` records.
 
         records  mappings with `kind` and the members of that kind, as CREATE, ENSURE and ASSERT know them; what
                  one names with `as`, a later one refers to with `{"ref": name}` (`kipql.mutate.load`)
+        limits   narrows this Nexus's limits, for each batch anew
+        cancel   set from another thread, it ends the load; the batches before stay
 
         Raises KipError with `details.record`, the number of the record from 0; batches before it stay.
 
@@ -165,14 +199,22 @@ class Nexus:
         {'ada': 'C-1'}
         """
         try:
-            return load(self._session, records, batch)
+            return load(self._session, records, batch, limits, cancel)
         except Exception as error:
             reraise(error)
 
     # the same memory seen otherwise
 
     def readonly(self) -> "Nexus":
-        """This memory without any way to write: the parse tree decides, never a label (§76)."""
+        """This memory without any way to write: the parse tree decides, never a label (§76).
+
+        >>> import kipql
+        >>> try:
+        ...     kipql.open().readonly().execute('CREATE CONCEPT ?a { TYPE "Person" }')
+        ... except kipql.KipError as error:
+        ...     print(error.code)
+        ReadonlyViolation
+        """
         return Nexus(self._memory, self._with(readonly=True), derived=True)
 
     def as_principal(self, principal: Principal | str) -> "Nexus":
@@ -180,13 +222,23 @@ class Nexus:
         what it writes (§28.1). Only a host does this: whoever holds a Nexus can act as anybody.
 
         Raises Unauthenticated for what names no Principal.
+
+        >>> import kipql
+        >>> kipql.open().as_principal("planner").principal.id
+        'planner'
         """
         return Nexus(self._memory, replace(self._session, principal=principal_of(principal)), derived=True)
 
     def space(self, space_id: str) -> "Nexus":
         """Another Space of this memory, made if it does not exist yet.
 
-        Raises NotFoundOrNotVisible for a new id when only reading.
+        Raises NotFoundOrNotVisible for a new id when only reading, NotAuthorized for one in a governed memory, but to
+        the owner, TypeMismatch for what is no id.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> nexus.space("kip:space:work").space_id, nexus.spaces()
+        ('kip:space:work', ['kip:space:default', 'kip:space:work'])
         """
         if not isinstance(space_id, str) or not 0 < len(space_id) <= 512:
             raise KipError("TypeMismatch", "a Space id is a non-empty string of at most 512 characters")
@@ -196,7 +248,12 @@ class Nexus:
             reraise(error)
 
     def spaces(self) -> list[str]:
-        """The ids of the Spaces of this memory that the Principal holds anything in, ordered."""
+        """The ids of the Spaces of this memory that the Principal holds anything in, ordered.
+
+        >>> import kipql
+        >>> kipql.open().spaces()
+        ['kip:space:default']
+        """
         return [str(row["space_id"]) for row in self._session.spaces()]
 
     # host decisions
@@ -216,12 +273,19 @@ class Nexus:
         0
         """
         try:
-            self._memory.install(self._session, packages)
+            installing.install(self._session, packages)
         except Exception as error:
             reraise(error)
 
     def install_package(self, package: "Package | Mapping[str, Json] | str") -> None:
-        """Activate one Schema Package; see `install_packages`."""
+        """Activate one Schema Package; see `install_packages`.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> nexus.install_package("kip://domains/general@1.0.0")
+        >>> nexus.query('DESCRIBE PREDICATE "lives_in"').one()["ref"]
+        'kip://domains/general@1.0.0/lives_in'
+        """
         self.install_packages([package])
 
     def promote(self, symbol: str, into: str, *, kind: str | None = None) -> Receipt:
@@ -242,7 +306,7 @@ class Nexus:
         'committed'
         """
         try:
-            return self._memory.promote(self._session, symbol, into, kind)
+            return installing.promote(self._session, symbol, into, kind)
         except Exception as error:
             reraise(error)
 
@@ -264,51 +328,229 @@ class Nexus:
         ['recency']
         """
         try:
-            self._memory.install_policy(self._session, policy)
+            installing.install_policy(self._session, policy)
+        except Exception as error:
+            reraise(error)
+
+    def capture(self, text: str, parameters: Parameters = None, *, expectation: str = "snapshot") -> dict[str, Json]:
+        """Make a selection that a derivation will rely on, and keep its selector (§57.7).
+
+        text         a FIND without AS OF SEQ, LIMIT and CURSOR; of beliefs their status counts, and what a slot accepts
+        expectation  `snapshot` or `complete` (the same selection), `accepted` (so is every belief), `empty`
+
+        The answer is a QueryDependency for `DependencyBasis.queries`: what carries it is `needs_review` as soon as the
+        same query selects otherwise. One commit keeps the selector, as Evidence of the class `kipql:selector`.
+
+        Raises PreconditionFailed when the expectation does not hold now, and what a query and a write raise.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> blockers = nexus.capture('FIND(?c) WHERE { ?c {type: "Commitment"} }', expectation="empty")
+        >>> blockers["kind"], blockers["selector"]["artifact_ref"]
+        ('query', 'E-1')
+        """
+        from kipql.runtime.selecting import capture
+
+        try:
+            return capture(self._session, text, parameters, expectation)
+        except Exception as error:
+            reraise(error, text)
+
+    # capsules
+
+    def export_capsule(
+        self,
+        roots: Sequence[str] | None = None,
+        *,
+        as_of: int | None = None,
+        limits: Limits | None = None,
+        cancel: threading.Event | None = None,
+        **options: Json,
+    ) -> dict[str, Json]:
+        """A Capsule: a portable, sealed artifact of what this Principal may export, at one snapshot (§63.4).
+
+        roots    ids of the elements it is about; None is everything there is to export
+        as_of    an earlier sequence
+        options  those of EXPORT CAPSULE's WITH: `closure` ("closed", "referential", "selective"), `provenance_depth`,
+                 `include_schema`, `payloads` ("inline", "omitted")
+
+        The statement EXPORT CAPSULE does the same for what a WHERE selects. Raises NotAuthorized without `export`,
+        NotFoundOrNotVisible for a root that is not there, ConstraintViolation for an option, ResourceExhausted.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> capsule = nexus.export_capsule()
+        >>> capsule["format"], capsule["payload"]["manifest"]["roots"]
+        ('KIP-Cognitive-Capsule', ['C-1'])
+        """
+        from kipql.runtime import capsules
+
+        try:
+            return capsules.export(self._session, roots, options, as_of, self._session.budget(limits, cancel))
+        except Exception as error:
+            reraise(error)
+
+    def preview_import(
+        self,
+        capsule: "Mapping[str, Json] | str | bytes",
+        plan: Mapping[str, Json] | None = None,
+        *,
+        limits: Limits | None = None,
+        cancel: threading.Event | None = None,
+    ) -> dict[str, Json]:
+        """What importing a Capsule would do now: `{plan, counts, conflicts, errors, effect, changes}` (§69.3).
+
+        `plan["records"]` has a row for every record: `{id, kind, action, target, reason, left_out}`. Change the rows
+        and give the plan to `import_capsule`. A row whose action is "conflict" waits for a decision: "create", "match"
+        with a `target`, or "skip". Nothing is written and no id is reserved. Arguments and errors are those of
+        `import_capsule`.
+
+        >>> import kipql
+        >>> source, target = kipql.open(), kipql.open()
+        >>> _ = source.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> found = target.preview_import(source.export_capsule())
+        >>> found["effect"], found["plan"]["records"][0]["action"], target.space_seq
+        ('changes', 'create', 0)
+        """
+        from kipql.runtime import capsules
+
+        try:
+            return capsules.preview(self._session, capsule, plan, self._session.budget(limits, cancel))
+        except Exception as error:
+            reraise(error)
+
+    def import_capsule(
+        self,
+        capsule: "Mapping[str, Json] | str | bytes",
+        plan: Mapping[str, Json] | None = None,
+        *,
+        idempotency_key: str | None = None,
+        limits: Limits | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Receipt:
+        """Import a Capsule in one commit (§41.2). A host decision: no statement does it.
+
+        capsule  the JSON object, or its text
+        plan     an Import Plan, such as `preview_import` answers; None resolves conservatively. Its `mode` is "merge",
+                 or "isolate" to put what comes in into quarantine
+
+        Content and attribution come along, standing does not: claims become `imported`, Skills `proposed`, and no
+        authority, hold, grant or trust is taken over. The Receipt's `result` is `{import_id, mode, counts, mapping}`;
+        the same Capsule again is `no_effect`.
+
+        Raises ArtifactParseError, ArtifactTooLarge, DigestMismatch, CapsuleValidationFailed (`details.path`),
+        SchemaPackageUnavailable (`details.symbols`), ImportPreviewConflict (`details.conflicts`) while something is
+        undecided, NotAuthorized without `import` and what each element needs, ReadonlyViolation.
+
+        >>> import kipql
+        >>> source, target = kipql.open(), kipql.open()
+        >>> _ = source.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> target.import_capsule(source.export_capsule()).result["mapping"]
+        {'C-1': 'C-1'}
+        """
+        from kipql.runtime import capsules
+
+        try:
+            budget = self._session.budget(limits, cancel)
+            return capsules.bring(self._session, capsule, plan, idempotency_key, budget)
         except Exception as error:
             reraise(error)
 
     @property
-    def watches(self) -> Watches:
-        """The armed Watches of this Space, to evaluate against what was committed (capability `watch_evaluation`)."""
+    def watches(self) -> "Watches":
+        """The armed Watches of this Space, to evaluate against what was committed (capability `watch_evaluation`);
+        see `kipql.runtime.watches.Watches`.
+
+        >>> import kipql
+        >>> kipql.open().watches.evaluate()
+        []
+        """
+        from kipql.runtime.watches import Watches
+
         return Watches(self._session)
 
     @property
-    def repair(self) -> Repair:
-        """Corrections of the record: a merge withdrawn (§11.5), a recording invalidated (§57.8)."""
+    def repair(self) -> "Repair":
+        """Corrections of the record: a merge withdrawn (§11.5), a recording invalidated (§57.8); see
+        `kipql.runtime.repair.Repair`.
+
+        >>> import kipql
+        >>> kipql.open().repair.decisions()
+        []
+        """
+        from kipql.runtime.repair import Repair
+
         return Repair(self._session)
 
     @property
-    def govern(self) -> Govern:
-        """The host's side of Governance: who may do what, and how elements are protected (§28)."""
+    def govern(self) -> "Govern":
+        """The host's side of Governance: who may do what, and how elements are protected (§28); see
+        `kipql.runtime.governing.Govern`.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> _ = nexus.govern.grant("reader", "discover", "read")
+        >>> nexus.govern.describe("reader")["permissions"]
+        ['discover', 'read']
+        """
+        from kipql.runtime.governing import Govern
+
         return Govern(self._memory, self._session)
 
     # looking at the memory
 
     @property
     def space_id(self) -> str:
-        """The id of this Space."""
+        """The id of this Space.
+
+        >>> import kipql
+        >>> kipql.open().space_id
+        'kip:space:default'
+        """
         return self._session.space.id
 
     @property
     def space_seq(self) -> int:
-        """The head: the sequence of the last commit, 0 before the first (§34)."""
+        """The head: the sequence of the last commit, 0 before the first (§33.1).
+
+        >>> import kipql
+        >>> kipql.open().space_seq
+        0
+        """
         return self._session.space.store.head
 
     @property
     def principal(self) -> Principal:
-        """Who this Nexus acts as."""
+        """Who this Nexus acts as.
+
+        >>> import kipql
+        >>> kipql.open(principal="planner").principal.id
+        'planner'
+        """
         return self._session.principal
 
     @property
     def limits(self) -> Limits:
-        """The limits that calls start from."""
+        """The limits that calls start from (docs/limits.md).
+
+        >>> import kipql
+        >>> kipql.open(limits=kipql.Limits(rows=1_000)).limits.rows
+        1000
+        """
         return self._session.limits
 
     def digest(self) -> str:
         """`sha256:` over every visible element in id order, canonical JSON, `_system` included.
 
         Two memories with one digest hold the same elements with the same history counters.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> before = nexus.digest()
+        >>> _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> before[:7], nexus.digest() == before
+        ('sha256:', False)
         """
         return self._session.space.store.digest(self._session.view())
 
@@ -316,32 +558,33 @@ class Nexus:
         """Call `callback` with the change envelope of every commit from now on, in order (§36); of a Principal
         from whom something is hidden, with what it may see of those that show it anything.
 
-        It runs in the committing thread after the commit is durable; what it raises is logged, not passed on.
-        Returns a function that ends the subscription.
+        It runs in a committing thread after the commit is durable, one envelope at a time; what it raises is logged,
+        not passed on.
+        Returns a function that ends the subscription. Raises TypeMismatch for what can not be called.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> told = []
+        >>> end = nexus.subscribe(lambda envelope: told.append(envelope["space_seq"]))
+        >>> _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> end()
+        >>> told
+        [1]
         """
-        if not callable(callback):
-            raise KipError("TypeMismatch", f"a callback is called; {type(callback).__name__} can not be")
-        session = self._session
-        subscribers = session.space.subscribers
+        from kipql.runtime.subscribing import subscribe
 
-        def told(envelope: dict[str, Json]) -> None:
-            if not session.authority.sees_all:
-                view = session.at(envelope["space_seq"])
-                if not view.discloses(view.seq):
-                    return
-                envelope = session.space.store.envelope(view.commit(view.seq))
-            callback(envelope)
-
-        subscribers.append(told)
-
-        def unsubscribe() -> None:
-            if told in subscribers:
-                subscribers.remove(told)
-
-        return unsubscribe
+        return subscribe(self._session, callback)
 
     def stats(self) -> dict[str, Json]:
-        """Counts of this Space: elements per kind, head, environment version."""
+        """Counts of this Space as this Principal sees it: `{space_id, space_seq, schema_environment_version,
+        identity_version, elements}`, `elements` being a count for each kind.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> nexus.stats()["elements"]
+        {'concept': 1, 'proposition': 0, 'assertion': 0, 'evidence': 0, 'activity': 0}
+        """
         view = self._session.view()
         return {
             "space_id": view.space_id,
@@ -352,7 +595,16 @@ class Nexus:
         }
 
     def explain(self, text: str, parameters: Parameters = None) -> str:
-        """The plan of a FIND as text, with counters when its parameters are given. Raises KipError."""
+        """The plan of a FIND as text; it is run only where parameters are given (`{}` for none), and the counters of
+        that run follow (§45).
+
+        Raises UnsupportedCapability for what is no FIND, and what `query` raises.
+
+        >>> import kipql
+        >>> print(kipql.open().explain('FIND(?c.name) WHERE { ?c {type: "Person"} }'))
+        concept ?c [type Person]
+        solutions are distinct
+        """
         from kipql.runtime.explaining import explain
 
         try:
@@ -364,6 +616,13 @@ class Nexus:
         """Copy the memory to a new folder, each Space at a commit boundary, while reads go on. The owner's alone.
 
         Raises NotAuthorized, and MemoryUnavailable when the folder exists, is inside the memory or can not be written.
+
+        >>> import kipql, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, kipql.open(f"{folder}/brain.kip") as nexus:
+        ...     nexus.backup(f"{folder}/copy.kip")
+        ...     with kipql.open(f"{folder}/copy.kip", readonly=True) as copy:
+        ...         copy.digest() == nexus.digest()
+        True
         """
         from kipql.runtime.copying import backup
 
@@ -373,8 +632,60 @@ class Nexus:
         except Exception as error:
             reraise(error)
 
+    def dump(self, target: "str | Path | IO[str] | IO[bytes]") -> None:
+        """Write the memory as lines of JSON, every Space with all its history, while reads go on (docs/storage.md).
+        The owner's alone. `kipql.load_dump` makes the same memory of it again.
+
+        target  a path, where a file appears whole or not at all, or an open file
+
+        What was purged is not in it, nor is the key of cursors. Raises NotAuthorized, TypeMismatch,
+        SerializationConflict inside a transaction, MemoryUnavailable when the disk refuses.
+
+        >>> import io, kipql
+        >>> file = io.StringIO()
+        >>> kipql.open().dump(file)
+        >>> file.getvalue().splitlines()[0]
+        '{"governed":false,"kipql_dump":1,"spaces":["kip:space:default"]}'
+        """
+        from kipql.runtime.dump import dump
+
+        try:
+            self._session.authority.require_full("a dump")
+            dump(self._memory, target)
+        except Exception as error:
+            reraise(error)
+
+    def snapshot(self) -> int:
+        """Write what this Space holds to a snapshot, from which the memory opens at once, and drop the journal before
+        it; its size in bytes. No history is lost. Writers wait meanwhile, readers do not. The owner's alone.
+
+        It also happens by itself (`snapshot_after` of `open`). Raises NotAuthorized, ReadonlyViolation,
+        UnsupportedCapability in memory, SerializationConflict inside a transaction, MemoryUnavailable.
+
+        >>> import kipql, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, kipql.open(f"{folder}/brain.kip") as nexus:
+        ...     _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        ...     nexus.snapshot() > 0
+        True
+        """
+        try:
+            self._session.refuse_writing()
+            self._session.authority.require_full("a snapshot")
+            space = self._session.space
+            with space.still():
+                return space.store.snapshot()
+        except Exception as error:
+            reraise(error)
+
     def to_networkx(self) -> "networkx.MultiDiGraph[str]":
-        """The head of this Space as a networkx graph: Concepts, and Propositions as edges."""
+        """The head of this Space as a networkx graph: Concepts, and Propositions as edges.
+
+        >>> import kipql
+        >>> nexus = kipql.open()
+        >>> _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        >>> list(nexus.to_networkx())
+        ['C-1']
+        """
         from kipql.runtime.picture import to_networkx
 
         return to_networkx(self._session.view())
@@ -382,7 +693,11 @@ class Nexus:
     # life
 
     def close(self) -> None:
-        """Close the memory. A Nexus derived from another one leaves it open."""
+        """Close the memory. A Nexus derived from another one leaves it open; closing twice is allowed.
+
+        >>> import kipql
+        >>> kipql.open().close()
+        """
         if not self._derived:
             self._memory.close()
 
@@ -417,6 +732,7 @@ def open(
     clock: Clock | None = None,
     principal: Principal | str | None = None,
     durability: str = "fsync",
+    snapshot_after: int | None = 8 << 20,
     embedder: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None,
 ) -> Nexus:
     """Open a memory and return its default Space (§5).
@@ -428,7 +744,10 @@ def open(
     limits      bounds of every call; a call may narrow them
     clock       returns an aware datetime; default: the system's UTC
     principal   who this Nexus acts as; default: the owner
-    durability  "fsync" makes a commit durable before it returns
+    durability  "fsync": a commit is on the disk before it returns; "os": it is with the operating system, and survives
+                the process but not the machine; "none": it is written some time later, at the latest at close
+    snapshot_after  bytes of journal after which a commit writes a snapshot, and at close a fraction of them does
+                (docs/storage.md); None: only `snapshot` does
     embedder    a list of texts to as many vectors of one length, for SEARCH in the modes semantic and hybrid;
                 without one these modes are refused (§66.3)
 
@@ -442,20 +761,30 @@ def open(
     try:
         if limits is not None and not isinstance(limits, Limits):
             raise KipError("TypeMismatch", f"limits are kipql.Limits, not {type(limits).__name__}")
+        for name, given in (("clock", clock), ("embedder", embedder)):
+            if given is not None and not callable(given):
+                raise KipError("TypeMismatch", f"a {name} is called; {type(given).__name__} can not be")
         memory = Memory(
             path_of(path) if path is not None else None,
             readonly=readonly,
             limits=limits if limits is not None else DEFAULT_LIMITS,
             clock=clock,
             durability=durability,
+            snapshot_after=_bytes(snapshot_after),
             embedder=embedder,
         )
         try:
             session = memory.session(DEFAULT_SPACE, principal_of(principal), readonly=readonly, create=not readonly)
-            memory.install(session, packages)
+            installing.install(session, packages)
         except BaseException:
             memory.close()
             raise
     except Exception as error:
         reraise(error)
     return Nexus(memory, session)
+
+
+def _bytes(value: int | None) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise KipError("TypeMismatch", f"snapshot_after is a number of bytes, not {value!r}", hint="or None")
+    return value

@@ -25,8 +25,11 @@ _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
 BEGINNING = -(1 << 60)
 FOREVER = 1 << 60
 
-_parsed: dict[str, int] = {}
+PARSED: dict[str, int] = {}  # what `parse_instant` found lately, for generated readers
 _PARSED_MOST = 200_000
+_DAY = 86_400_000
+_dates: dict[int, str] = {}  # by day since the epoch
+_DATES_MOST = 20_000
 
 
 def parse_instant(value: object, what: str = "a timestamp") -> int:
@@ -35,7 +38,7 @@ def parse_instant(value: object, what: str = "a timestamp") -> int:
     Raises TypeMismatch when it is not a string, ConstraintViolation when the string is not exactly
     `YYYY-MM-DDTHH:mm:ss.SSSZ` or names no real date. Nothing is padded, rounded or converted.
     """
-    if value.__class__ is str and (known := _parsed.get(value)) is not None:
+    if value.__class__ is str and (known := PARSED.get(value)) is not None:
         return known
     if not isinstance(value, str):
         raise KipError("TypeMismatch", f"{what} must be a string, not {json_type(value)}", hint=_HINT)
@@ -48,9 +51,9 @@ def parse_instant(value: object, what: str = "a timestamp") -> int:
     except ValueError:
         raise KipError("ConstraintViolation", f"{what} names no real instant: {value!r}", hint=_HINT) from None
     instant = (moment - _EPOCH) // _MILLISECOND
-    if len(_parsed) >= _PARSED_MOST:
-        _parsed.clear()
-    _parsed[value] = instant
+    if len(PARSED) >= _PARSED_MOST:
+        PARSED.clear()
+    PARSED[value] = instant
     return instant
 
 
@@ -59,8 +62,19 @@ _HINT = 'write UTC with three decimals, for example "2026-08-14T03:00:00.123Z"'
 
 def format_instant(instant: int) -> str:
     """The protocol timestamp of milliseconds since the epoch."""
-    moment = _EPOCH + instant * _MILLISECOND
-    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    day, rest = divmod(instant, _DAY)
+    date = _dates.get(day)
+    if date is None:
+        date = (_EPOCH + day * _DAY * _MILLISECOND).date().isoformat()
+        if len(_dates) >= _DATES_MOST:
+            _dates.clear()
+        _dates[day] = date
+    if not rest:
+        return f"{date}T00:00:00.000Z"
+    seconds, milliseconds = divmod(rest, 1_000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{date}T{hours:02}:{minutes:02}:{seconds:02}.{milliseconds:03}Z"
 
 
 def instant_of(moment: datetime) -> int:

@@ -1,12 +1,11 @@
 """A report as text for people and as JSON for programs."""
 
-import json
 from collections.abc import Iterator, Mapping
 
 from kipql.audit.directives import SEVERITIES
 from kipql.audit.report import Finding, Outcome, Report
-from kipql.audit.script import Problem
-from kipql.escape import terminal, terminal_lines
+from kipql.audit.source import Problem
+from kipql.escape import json_text, terminal
 from kipql.render.formats import as_table, column_keys
 from kipql.render.values import many, show
 from kipql.values import Json
@@ -15,16 +14,6 @@ from kipql.values import Json
 def report_text(report: Report) -> str:
     """Findings as `file:line: severity: message [check]` with the row below; then what was counted."""
     return "\n".join((*_statement_lines(report), *_finding_lines(report), _summary(report)))
-
-
-def problem_text(problem: Problem) -> str:
-    """A problem as `file:line:column: Code: message` with the caret and the hint."""
-    if not problem.line:
-        error, prefix = problem.error, f"{problem.path}: " if problem.path else ""
-        hint = f"\nhint: {error.hint}" if error.hint else ""
-        return terminal_lines(f"{prefix}{error.code}: {error.message.removeprefix(prefix)}{hint}")
-    place = "" if problem.error.span is not None else f"{problem.line}:{problem.column}: "
-    return terminal_lines(f"{problem.path}:{place}{problem.error}")
 
 
 def report_json(report: Report, exit_code: int) -> str:
@@ -36,8 +25,9 @@ def report_json(report: Report, exit_code: int) -> str:
         "checks": [_check(outcome) for outcome in report.checks],
         "statements": [_statement(outcome) for outcome in report.outcomes if not outcome.step.directives.is_check],
         "errors": [_error(problem) for problem in report.problems],
+        "warnings": [_error(problem) for problem in report.warnings],
     }
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return json_text(value, indent=2)
 
 
 def _statement_lines(report: Report) -> Iterator[str]:

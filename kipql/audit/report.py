@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kipql.audit.directives import SEVERITIES
-from kipql.audit.script import Problem, Step
+from kipql.audit.script import Step
+from kipql.audit.source import Problem
 from kipql.values import Json
 
 NEVER = "never"
@@ -35,11 +36,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything of one run, in the order of the files."""
+    """Everything of one run, in the order of the files. `warnings` are what is hardly meant in the statements that ran;
+    they decide nothing."""
 
     outcomes: tuple[Outcome, ...] = ()
     problems: tuple[Problem, ...] = ()
     space_seq: int = field(default=0)
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def checks(self) -> tuple[Outcome, ...]:

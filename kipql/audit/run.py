@@ -10,7 +10,8 @@ from typing import cast
 import kipql
 from kipql.audit.message import parse_message
 from kipql.audit.report import Finding, Outcome, Report
-from kipql.audit.script import Problem, ScriptFile, Step, moved, place
+from kipql.audit.script import ScriptFile, Step
+from kipql.audit.source import Problem, moved, place
 from kipql.errors import KipError
 from kipql.lang.words import near
 from kipql.render.formats import column_keys
@@ -30,18 +31,20 @@ def run_scripts(nexus: "kipql.Nexus", scripts: Sequence[ScriptFile], *, tags: It
     wanted = frozenset(tags)
     outcomes: list[Outcome] = []
     problems: list[Problem] = []
+    warnings: list[Problem] = []
     for script in scripts:
         problems.extend(script.problems)
         for step in script.steps:
             if wanted and step.directives.is_check and wanted.isdisjoint(step.directives.tags):
                 continue
+            warnings.extend(step.warnings)
             try:
                 outcomes.append(run_step(nexus, step))
             except KipError as error:
                 problems.append(place(script.path, script.text, moved(error, script.text, step.start), step.start))
     problems.extend(_repeated(scripts))
     problems.extend(_unknown_tags(scripts, wanted))
-    return Report(tuple(outcomes), tuple(problems), nexus.space_seq)
+    return Report(tuple(outcomes), tuple(problems), nexus.space_seq, tuple(warnings))
 
 
 def run_step(nexus: "kipql.Nexus", step: Step) -> Outcome:

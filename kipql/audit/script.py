@@ -4,34 +4,24 @@ A syntax error spoils the whole file: nothing of it runs. A directive that is no
 statement only; the rest runs, and the run still counts as one that could not do what was asked.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import kipql
 from kipql.audit.directives import Directive, Directives, find_directives, read_directives
+from kipql.audit.lint import lint
 from kipql.audit.message import Message, parse_message
+from kipql.audit.source import Problem, place, read_text
 from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.spans import Span, position
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that could not run, with its place; line and column are 0 when there is no text, the path is "" when
-    there is no file."""
-
-    path: str
-    line: int
-    column: int
-    error: KipError
+from kipql.spans import position
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One statement of a file. `language` is KQL, KML or META; `columns` are the FIND items as written."""
+    """One statement of a file. `language` is KQL, KML or META; `columns` are the FIND items as written; `warnings`
+    are what is hardly meant in it."""
 
     path: str
     line: int
@@ -41,6 +31,7 @@ class Step:
     directives: Directives
     columns: tuple[str, ...] = ()
     message: Message | None = None
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,31 +47,6 @@ class ScriptFile:
     text: str
     steps: tuple[Step, ...]
     problems: tuple[Problem, ...]
-
-
-def place(path: str, text: str, error: KipError, start: int = 0) -> Problem:
-    """An error with its place in a text."""
-    at = position(text, error.span.start if error.span is not None else start)
-    return Problem(path, at.line, at.column, error.in_text(text))
-
-
-def moved(error: KipError, text: str, start: int) -> KipError:
-    """An error of a statement that begins at `start`, as an error of the whole text."""
-    span = None if error.span is None else Span(error.span.start + start, error.span.end + start)
-    return KipError(
-        error.code, error.message, span=span, hint=error.hint, details=error.details, text=text if span else None
-    )
-
-
-def read_text(path: str) -> str:
-    """The text of a file, `-` is standard input. Raises ArtifactUnavailable or ArtifactParseError."""
-    try:
-        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise KipError("ArtifactParseError", f"{path} is not UTF-8: byte {error.start}") from None
-    except OSError as error:
-        raise KipError("ArtifactUnavailable", f"{path}: {error.strerror}") from None
 
 
 def read_script(path: str) -> ScriptFile:
@@ -136,7 +102,9 @@ def _step(path: str, text: str, part: Any, directives: Directives) -> tuple[Step
         except KipError as error:
             problems.append(error)
     line = position(text, part.span.start).line
-    return Step(path, line, part.text, part.span.start, part.language, directives, columns, message), problems
+    warnings = tuple(place(path, text, error) for error in lint(part.statement))
+    start, language = part.span.start, part.language
+    return Step(path, line, part.text, start, language, directives, columns, message, warnings), problems
 
 
 def _unfit(language: str, columns: Sequence[str], directives: Directives) -> list[KipError]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from kipql.audit.script import Problem, moved, place, read_script
+from kipql.audit.lint import lint
+from kipql.audit.script import read_script
+from kipql.audit.source import Problem, moved, place
 from kipql.errors import KipError
 
 
@@ -18,11 +20,9 @@ def check_script(path: str) -> Iterator[Problem]:
 
 def check_statement(text: str) -> list[KipError]:
     """What is wrong with one statement: the first that `plan.scope` refuses, else the fields that nothing has and
-    what is hardly meant (`plan.lints`)."""
-    from kipql.audit.members import unknown_members
+    what is hardly meant (`lint`)."""
     from kipql.lang import ast, parse
     from kipql.lang.walk import iterate
-    from kipql.plan.lints import lints
     from kipql.plan.scope import check, check_block
 
     try:
@@ -36,4 +36,4 @@ def check_statement(text: str) -> list[KipError]:
                     check_block(where)
     except KipError as error:
         return [error]
-    return [*unknown_members(statement), *lints(statement)]
+    return lint(statement)

@@ -15,7 +15,7 @@ from kipql.errors import KipError
 from kipql.govern.trust import KIND as TRUST
 from kipql.govern.trust import TrustRecord, records
 from kipql.lang.words import near
-from kipql.model import parse_id
+from kipql.model import element_id, parse_id
 
 if TYPE_CHECKING:
     from kipql.store.graph import Graph
@@ -55,7 +55,7 @@ class Control:
         an older snapshot. Raises ProjectionPolicyUnavailable."""
         known = self.installed(name, seq)
         if known is None:
-            raise self._unavailable(name, seq)
+            raise self.unavailable(name, seq)
         return known.policy
 
     def installed(self, name: str, seq: int) -> Installed | None:
@@ -82,7 +82,8 @@ class Control:
         found.update((each.policy.id, each.policy) for each in self._policies if each.seq <= seq)
         return [found[name] for name in sorted(found)]
 
-    def _unavailable(self, name: str, seq: int) -> KipError:
+    def unavailable(self, name: str, seq: int) -> KipError:
+        """The error of an id under which no policy is in force at a sequence."""
         later = next((each for each in self._policies if each.policy.id == name), None)
         if later is not None:
             return KipError(
@@ -100,10 +101,10 @@ class Control:
 
     # trust
 
-    def trust_records(self, seq: int) -> dict[str, TrustRecord]:
-        """The trust records in force at a sequence."""
+    def trust_records(self, view: "View") -> dict[str, TrustRecord]:
+        """The trust records in force at a view, by the actor that each is about there (§11.5)."""
         self._catch_up()
-        return records(self._trust[: bisect_right(self._trust_seqs, seq)])
+        return records(self._trust[: bisect_right(self._trust_seqs, view.seq)], lambda actor: identity(view, actor))
 
     def trust_version(self, seq: int) -> str:
         """How many trust changes there were up to a sequence."""
@@ -111,16 +112,16 @@ class Control:
         return str(bisect_right(self._trust_seqs, seq))
 
     def trust(self, view: "View") -> dict[int, float]:
-        """Weights by canonical actor at a view; of several records on one merged identity the last set counts."""
+        """Weights by canonical actor at a view."""
         self._catch_up()
         state = (bisect_right(self._trust_seqs, view.seq), view.identity_version)
         known, weights = self._weights
         if known != state or view.narrowed:
             weights = {}
-            for record in records(self._trust[: state[0]]).values():
+            for record in self.trust_records(view).values():
                 code = parse_id(record.actor)
                 if code is not None and view.exists(code):
-                    weights[view.canonical(code)] = record.value
+                    weights[code] = record.value
             if not view.narrowed:  # identities and actors are the caller's own there
                 self._weights = (state, weights)
         return weights
@@ -138,3 +139,9 @@ class Control:
                     self._trust.append(change)
                     self._trust_seqs.append(seq)
                 self._read += 1
+
+
+def identity(view: "View", actor: str) -> str:
+    """The id of whom an actor's id stands for at a view; an actor that is not there stands for itself."""
+    code = parse_id(actor)
+    return actor if code is None or not view.exists(code) else element_id(view.canonical(code))

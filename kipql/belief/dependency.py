@@ -2,14 +2,14 @@
 
 A derivation carries its input contract, a `DependencyBasis` Facet, on the Activity that put it out. Each pin
 is checked against the present: version planes when it names them, else the whole version; lifecycle always;
-what a prerequisite was derived from, recursively.
+what a prerequisite was derived from, recursively. A query dependency is selected again, by a function that comes in.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kipql.belief.lineage import producers
+from kipql.belief.lineage import inputs_of, producers
 from kipql.model import Activity, Assertion, Concept, Evidence, element_id, parse_id
 
 if TYPE_CHECKING:
@@ -31,6 +31,32 @@ class Validity:
 
 CURRENT = Validity("current")
 IDENTITY_REPAIRED = Validity("needs_review", ("identity_repaired",))
+UNBASED = Validity("unverifiable", ("missing_dependency_basis",))
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What a query dependency selects now (§57.7).
+
+    digest       of the selection
+    accepted     whether it is about beliefs, has some, and every one of them is accepted
+    empty        whether it selects nothing
+    next_change  the first later instant at which time alone may select otherwise
+    """
+
+    digest: str
+    accepted: bool
+    empty: bool
+    next_change: int | None = None
+
+
+Evaluate: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], Selected | None]
+"""(a QueryDependency, the policy basis of its derivation) -> its selection now, None when there is no proof of it."""
+
+
+def no_evaluation(query: Mapping[str, Any], policy_basis: Mapping[str, Any]) -> Selected | None:
+    """Where nothing can be selected."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +64,39 @@ class Checker:
     """The check at one read basis.
 
     lapses    Assertion code -> (whether its effective interval has ended, when that may change)
-    evaluate  a QueryDependency -> the digest of its selection now, or None when it can not be evaluated
+    evaluate  what a QueryDependency selects now
     """
 
     view: "View"
     lapses: Callable[[int], tuple[bool, int | None]]
-    evaluate: Callable[[Mapping[str, Any]], str | None]
+    evaluate: Evaluate
 
     def of_claim(self, code: int, record: Assertion) -> Validity:
         """An Assertion's validity; one that is neither inferred nor put out under a basis has none to lose."""
+        return self.of(code, record) or CURRENT
+
+    def of(self, code: int, record: "AnyRecord") -> Validity | None:
+        """The validity of a derived Assertion or Concept, or of one that an identity repair put up for review; None
+        for everything else, which rests on nothing that could change."""
+        found = self._derived(code, record, frozenset((code,)))
+        if self._awaits_review(code):
+            return _worst([found or CURRENT, IDENTITY_REPAIRED])
+        return found
+
+    def _derived(self, code: int, record: "AnyRecord", above: frozenset[int]) -> Validity | None:
+        """What the input contract of a derivation comes to; without one it is unverifiable."""
+        if not isinstance(record, Assertion | Concept):
+            return None
         certifying = self._basis(code)
         if certifying is not None:
-            found = self._check(*certifying, code, frozenset((code,)))
-        elif record.mode != "inferred":
-            found = CURRENT
-        else:
-            found = Validity("unverifiable", ("missing_dependency_basis",))
-        return _worst([found, IDENTITY_REPAIRED]) if self._awaits_review(code) else found
+            return self._check(*certifying, code, above)
+        if isinstance(record, Assertion):
+            return UNBASED if record.mode == "inferred" else None
+        return UNBASED if any(inputs_of(self.view, code)) else None
 
     def _awaits_review(self, code: int) -> bool:
-        """Whether an identity repair put an element up for review and no later validation took it out (§11.5)."""
+        """Whether an identity repair put an element up for review and no later validation of this memory's own took it
+        out (§11.5)."""
         since = self.view.review_since(code)
         if since is None:
             return False
@@ -66,25 +105,39 @@ class Checker:
             isinstance(each, Activity)
             and each.activity_class == "dependency_validation"
             and each.status == "completed"
+            and each.origin.import_id is None  # what a Capsule says was validated elsewhere (§39.5)
             and each.seq > since
             for each in made
         )
 
     def _basis(self, code: int) -> tuple[Mapping[str, Any], Activity] | None:
-        """The newest basis that certifies an element, with its Activity: a derivation or a later revalidation."""
+        """The newest basis that certifies an element, with its Activity: a derivation or a later revalidation.
+
+        One that was imported proves nothing here, so one of this memory's own comes before it, and what was not
+        imported itself has no other (§39.5, §41.7)."""
+        brought: tuple[Mapping[str, Any], Activity] | None = None
         for producer in reversed(producers(self.view, code)):
             activity = self.view.record(producer)
             assert isinstance(activity, Activity)
-            if activity.status == "completed":
-                for ref, facet in activity.facets.items():
-                    if self.view.environment.lineage(ref) == BASIS_FACET:
-                        return facet, activity
-        return None
+            facet = self._facet(activity) if activity.status == "completed" else None
+            if facet is None:
+                continue
+            if activity.origin.import_id is None:
+                return facet, activity
+            brought = brought or (facet, activity)
+        return brought if self.view.record(code).origin.import_id is not None else None
+
+    def _facet(self, activity: Activity) -> Mapping[str, Any] | None:
+        """The input contract that an Activity carries."""
+        lineage = self.view.environment.lineage
+        return next((facet for ref, facet in activity.facets.items() if lineage(ref) == BASIS_FACET), None)
 
     def _check(self, basis: Mapping[str, Any], activity: Activity, code: int, above: frozenset[int]) -> Validity:
+        if activity.origin.import_id is not None:
+            return Validity("unverifiable", ("imported_basis",))  # it pins versions of the source (§41.7)
         found = [self._certified(activity, code)]
         found += [self._group(group, above) for group in basis.get("groups", ())]
-        found += [self._query(query) for query in basis.get("queries", ())]
+        found += [self._query(query, basis["policy_basis"]) for query in basis.get("queries", ())]
         return _worst(found)
 
     def _group(self, group: Mapping[str, Any], above: frozenset[int]) -> Validity:
@@ -125,20 +178,20 @@ class Checker:
 
     def _upstream(self, code: int, record: "AnyRecord", above: frozenset[int]) -> Validity:
         """Validity of what a prerequisite was itself derived from."""
-        if not isinstance(record, Assertion | Concept):
-            return CURRENT
-        basis = self._basis(code)
-        if basis is not None:
-            return self._check(*basis, code, above | {code})
-        if isinstance(record, Assertion) and record.mode == "inferred":
-            return Validity("unverifiable", ("missing_dependency_basis",))
-        return CURRENT
+        return self._derived(code, record, above | {code}) or CURRENT
 
-    def _query(self, query: Mapping[str, Any]) -> Validity:
-        digest = self.evaluate(query)
-        if digest is None:
+    def _query(self, query: Mapping[str, Any], policy_basis: Mapping[str, Any]) -> Validity:
+        """A selection that the derivation relied on, made anew (§57.7)."""
+        found = self.evaluate(query, policy_basis)
+        if found is None:
             return Validity("unverifiable", ("selection_unverifiable",))
-        return CURRENT if digest == query["result_digest"] else Validity("needs_review", ("selection_changed",))
+        reasons = []
+        if found.digest != query["result_digest"]:
+            reasons.append("selection_changed")
+        expected = query["expectation"]
+        if (expected == "accepted" and not found.accepted) or (expected == "empty" and not found.empty):
+            reasons.append("expectation_failed")
+        return Validity("needs_review" if reasons else "current", tuple(reasons), found.next_change)
 
 
 def _revised(record: "AnyRecord") -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kipql.belief.core import Belief, RootGroup, Side, Slot
+from kipql.belief.core.conflicts import Precedence
 from kipql.belief.core.ledger import Entry, ledger
-from kipql.belief.core.project import Precedence
 from kipql.times import format_bound, format_instant, parse_instant
 
 LEVELS = ("none", "summary", "ledger")
@@ -28,11 +28,12 @@ class Names:
 class Shown:
     """A projection on its way to the wire.
 
-    basis     of the slot, and of every belief in it
-    level     of the explanation
-    belief    the candidate it is about; None for the whole slot
-    asked     the id of the Proposition that was asked for, when it is not the candidate's first
-    subject   of the slot, as it reads
+    basis       of the slot, and of every belief in it
+    level       of the explanation
+    belief      the candidate it is about; None for the whole slot
+    asked       the id of the Proposition that was asked for, when it is not the candidate's first
+    subject     of the slot, as it reads
+    historical  whether the explanation names what stood once (§49)
     """
 
     slot: Slot
@@ -43,6 +44,7 @@ class Shown:
     asked: str | None = None
     subject: object = None
     predicate_ref: str = ""
+    historical: bool = False
 
     @property
     def one(self) -> Belief:
@@ -61,11 +63,16 @@ def _proposition_id(shown: Shown) -> str | None:
 
 def _dependency_validity(shown: Shown) -> dict[str, Any]:
     dependency = shown.one.dependency
+    return validity_json(dependency.status, dependency.reasons, shown.basis)
+
+
+def validity_json(status: str, reasons: tuple[str, ...], basis: Mapping[str, Any]) -> dict[str, Any]:
+    """A DependencyValidity: only what is current may be acted on without a review (§57.6)."""
     return {
-        "status": dependency.status,
-        "action_eligible": dependency.status == "current",
-        "reasons": list(dependency.reasons),
-        "basis": copied_basis(shown.basis),
+        "status": status,
+        "action_eligible": status == "current",
+        "reasons": list(reasons),
+        "basis": copied_basis(basis),
     }
 
 
@@ -83,7 +90,7 @@ BELIEF: Mapping[str, Member] = {
     "precedence": lambda shown: _precedence(shown.one.precedence, shown.names),
     "dependency_validity": _dependency_validity,
     "basis": lambda shown: copied_basis(shown.basis),
-    "explanation": lambda shown: _explanation(shown.slot, shown.basis, shown.names, shown.level, shown.one),
+    "explanation": lambda shown: _explanation(shown, shown.one),
 }
 """What a BELIEF variable reads as, member by member (§27.2)."""
 
@@ -97,7 +104,7 @@ SLOT: Mapping[str, Member] = {
     ],
     "uncertainty": lambda shown: _uncertainty(shown.slot.reasons),
     "basis": lambda shown: copied_basis(shown.basis),
-    "explanation": lambda shown: _explanation(shown.slot, shown.basis, shown.names, shown.level, None),
+    "explanation": lambda shown: _explanation(shown, None),
 }
 """What a BELIEF SLOT variable reads as, member by member (§47.3)."""
 
@@ -150,25 +157,30 @@ def _precedence(precedence: Precedence | None, names: Names) -> dict[str, Any] |
     }
 
 
-def _explanation(
-    slot: Slot, basis: Mapping[str, Any], names: Names, level: str, belief: Belief | None
-) -> dict[str, Any] | None:
-    """Null at level none; counts at summary; every Assertion at ledger (§49.1)."""
-    if level == "none":
+def _explanation(shown: Shown, belief: Belief | None) -> dict[str, Any] | None:
+    """Null at level none; counts at summary; every Assertion at ledger (§49.1).
+
+    `historical` is there when it was asked for, at every level: the Assertions that stood once, and decide nothing.
+    """
+    slot, level, names = shown.slot, shown.level, shown.names
+    if level == "none" and not shown.historical:
         return None
-    entries = ledger(slot, parse_instant(basis["valid_at"]))
+    entries = ledger(slot, parse_instant(shown.basis["valid_at"]))
     if belief is not None and not belief.conflict_refs and belief.precedence is None:
-        entries = tuple(entry for entry in entries if entry.candidate is belief.candidate)
-    summary = {
-        "level": level,
-        "considered": len(entries),
-        "counted": sum(entry.counts for entry in entries),
-        "verdicts": dict(sorted(Counter(entry.verdict for entry in entries).items())),
-        "rule": next((one.precedence.rule for one in slot.beliefs if one.precedence is not None), None),
-    }
+        entries = tuple(entry for entry in entries if slot.bears_on(entry.candidate, belief))
+    found: dict[str, Any] = {"level": level}
+    if level != "none":
+        found |= {
+            "considered": len(entries),
+            "counted": sum(entry.counts for entry in entries),
+            "verdicts": dict(sorted(Counter(entry.verdict for entry in entries).items())),
+            "rule": next((one.precedence.rule for one in slot.beliefs if one.precedence is not None), None),
+        }
     if level == "ledger":
-        summary["entries"] = [_entry(entry, names) for entry in entries]
-    return summary
+        found["entries"] = [_entry(entry, names) for entry in entries]
+    if shown.historical:
+        found["historical"] = [_entry(entry, names) for entry in entries if entry.historical]
+    return found
 
 
 def _entry(entry: Entry, names: Names) -> dict[str, Any]:
@@ -184,13 +196,16 @@ def _entry(entry: Entry, names: Names) -> dict[str, Any]:
         "asserted_at": format_instant(claim.asserted_at),
         "counts": entry.counts,
         "verdict": entry.verdict,
+        "valid_time": {"from": format_bound(claim.valid.start), "until": format_bound(claim.valid.end)},
         "effective_time": None
         if effective is None
         else {"from": format_bound(effective.start), "until": format_bound(effective.end)},
         "ended_by": None
         if effective is None or effective.line is None
         else {"line": effective.line, "assertion_ids": [names.id(key) for key in effective.cut_by]},
+        "revised_by": _ids(claim.revised_by, names),
         "root_group": entry.root_group,
+        "precedence": _precedence(entry.precedence, names),
         "dependency": claim.dependency,
         "dependency_reasons": list(claim.reasons),
     }

@@ -4,15 +4,17 @@ One Reader serves one query: a snapshot, a world time, a context set, a policy. 
 projected, so a candidate and its slot are one projection and always agree.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kipql.belief.core import Candidate, Claim, Policy, Request, Slot, SlotRules, project
-from kipql.belief.core.project import Belief, effective_times
-from kipql.belief.dependency import CURRENT, Checker, Validity
+from kipql.belief.core import Candidate, Claim, Request, Slot, SlotRules, project
+from kipql.belief.core.conflicts import Belief
+from kipql.belief.core.project import effective_times
+from kipql.belief.dependency import CURRENT, Checker, Evaluate, Validity, no_evaluation
 from kipql.belief.lineage import claim_roots
-from kipql.belief.output import Names, Shown
+from kipql.belief.output import Names, Shown, validity_json
+from kipql.belief.settings import Settings as Settings
+from kipql.belief.settings import basis as basis
 from kipql.model import (
     ASSERTION,
     CONCEPT,
@@ -25,28 +27,13 @@ from kipql.model import (
     element_id,
     kind_of,
 )
-from kipql.times import format_instant
+from kipql.store.live import LARGE
 from kipql.values import Json, value_key
 
 if TYPE_CHECKING:
     from kipql.schema.definitions import PredicateType
+    from kipql.store.postings import Rows
     from kipql.store.view import View
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What WITH EPISTEMIC, FOR TIME and the caller settle for one query (§27.1, §49)."""
-
-    valid_at: int
-    policy: Policy
-    context: frozenset[int] = frozenset()
-    include_hypothetical: bool = False
-    explanation: str = "none"
-    purpose: str = "unspecified"
-    risk: str = "unspecified"
-    trust: Mapping[Hashable, float] = field(default_factory=dict)
-    trust_version: str = "0"
-    authorization_view: str = "full"
 
 
 class Absent:
@@ -68,25 +55,19 @@ class Absent:
 Term: TypeAlias = int | Absent
 
 
-def _no_evaluation(query: Mapping[str, Any]) -> str | None:
-    return None
-
-
 class Reader:
     """Projects slots of one view under one set of settings.
 
-    evaluate  re-evaluates a query dependency (§57.7): a QueryDependency -> the digest of its selection now,
-              or None when that can not be done
+    evaluate  selects a query dependency again (§57.7)
     """
 
-    def __init__(
-        self, view: "View", settings: Settings, evaluate: Callable[[Mapping[str, Any]], str | None] = _no_evaluation
-    ) -> None:
+    def __init__(self, view: "View", settings: Settings, evaluate: Evaluate = no_evaluation) -> None:
         self.view = view
         self.settings = settings
         self._evaluate = evaluate
         self._slots: dict[tuple[Term, str, Term | None], Slot] = {}
         self._dependency_changes: dict[Hashable, int] = {}
+        self._standings: dict[tuple[int, int], dict[int, list[int]]] = {}
 
     # --- projections ----------------------------------------------------------------------------------
 
@@ -134,6 +115,13 @@ class Reader:
         """How identities of this view read."""
         return Names(element_id, self._value)  # type: ignore[arg-type]
 
+    def dependency_validity(self, code: int) -> dict[str, Any] | None:
+        """`_system.dependency_validity` of an element as it reads; None for what was derived from nothing (§57.6)."""
+        found = Checker(self.view, self._lapses, self._evaluate).of(code, self.view.record(code))
+        if found is None:
+            return None
+        return validity_json(found.status, found.reasons, self.basis(found.next_change))
+
     # --- wire shapes ----------------------------------------------------------------------------------
 
     def shown_slot(self, subject: Term, predicate: "PredicateType") -> Shown:
@@ -141,7 +129,16 @@ class Reader:
         slot = self.slot(subject, predicate)
         read = subject.json if isinstance(subject, Absent) else {"id": element_id(subject)}
         basis = self.basis(self.next_invalid_at(slot))
-        return Shown(slot, basis, self.names, self.settings.explanation, subject=read, predicate_ref=predicate.ref)
+        settings = self.settings
+        return Shown(
+            slot,
+            basis,
+            self.names,
+            settings.explanation,
+            subject=read,
+            predicate_ref=predicate.ref,
+            historical=settings.include_historical,
+        )
 
     def shown_belief(
         self, subject: Term, predicate: "PredicateType", object_term: Term, proposition: int | None
@@ -150,7 +147,10 @@ class Reader:
         belief, slot = self.belief(subject, predicate, object_term)
         asked = None if proposition is None else element_id(proposition)
         basis = self.basis(self.next_invalid_at(slot))
-        return Shown(slot, basis, self.names, self.settings.explanation, belief, asked)
+        settings = self.settings
+        return Shown(
+            slot, basis, self.names, settings.explanation, belief, asked, historical=settings.include_historical
+        )
 
     def basis(self, next_invalid_at: int | None) -> dict[str, Any]:
         """The ProjectionBasis of these settings (§21.12)."""
@@ -188,14 +188,29 @@ class Reader:
         state = view.unrecalled(element_code(PROPOSITION, proposition_row))
         barred = None if state is None else f"proposition_{state}"
         left_out = view.left_out(ASSERTION) or frozenset()
-        explained, seq = self.settings.explanation != "none", view.seq
-        for row in view.assertions_of(proposition_row):
+        explained = self.settings.explanation != "none" or self.settings.include_historical
+        seq = view.seq
+        rows = view.assertions_of(proposition_row)
+        if not explained and len(rows) > LARGE:
+            rows = self._standing(proposition_row)
+        for row in rows:
             if explained or view.assertion(row).ended > seq:
                 code = element_code(ASSERTION, row)
                 if barred is None and row in left_out:
                     yield code, view.unrecalled(code)
                 else:
                     yield code, barred or ("recording_invalidated" if view.invalidated(code) else None)
+
+    def _standing(self, proposition_row: int) -> "Rows":
+        """The Assertions on a Proposition that have not ended, without a look at those that have."""
+        view = self.view
+        slot = (view.subjects[proposition_row], view.lineage_of[view.predicates[proposition_row]])
+        if slot not in self._standings:
+            found: dict[int, list[int]] = {}
+            for row in view.live_assertions(*slot):
+                found.setdefault(view.assertion(row).proposition, []).append(row)
+            self._standings[slot] = found
+        return self._standings[slot].get(proposition_row, [])
 
     def _claim(self, code: int, barred: str | None) -> Claim:
         """An Assertion with its roots and the validity of what it was derived from."""
@@ -234,6 +249,7 @@ class Reader:
             evidence,
             validity.status,
             validity.reasons,
+            record.superseded_by,
         )
 
     def _lapses(self, code: int) -> tuple[bool, int | None]:
@@ -290,24 +306,6 @@ class Reader:
         extra = ("predicted", "hypothetical") if self.settings.include_hypothetical else ()
         modes = self.settings.policy.modes.union(extra)
         return Request(self.settings.valid_at, self.settings.context, modes, subject=subject)
-
-
-def basis(view: "View", settings: Settings, next_invalid_at: int | None) -> dict[str, Any]:
-    """The closed ProjectionBasis (§21.12). A transaction under way reads on the last commit."""
-    return {
-        "space_id": view.space_id,
-        "snapshot_seq": min(view.seq, len(view.graph.history)),
-        "schema_environment_version": view.environment.version,
-        "identity_version": view.identity_version,
-        "policy": {"id": settings.policy.id, "version": settings.policy.version},
-        "trust_version": settings.trust_version,
-        "authorization_view": settings.authorization_view,
-        "context_refs": sorted(element_id(code) for code in settings.context),
-        "purpose": settings.purpose,
-        "risk": settings.risk,
-        "valid_at": format_instant(settings.valid_at),
-        "next_invalid_at": None if next_invalid_at is None else format_instant(next_invalid_at),
-    }
 
 
 def slot_rules(predicate: "PredicateType") -> SlotRules:

@@ -10,7 +10,7 @@ def command(files: tuple[str, ...]) -> int:
 
     The exit code is 0 when nothing is wrong, 1 when something is, and 2 when a file could not be read.
     """
-    from kipql.audit.output import problem_text
+    from kipql.audit.source import problem_text
     from kipql.audit.static import check_script
 
     code = 0

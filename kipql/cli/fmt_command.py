@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kipql.errors import KipError
+from kipql.escape import terminal
 
 
 @click.command("fmt", short_help="Format .kql files.")
@@ -28,7 +29,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _file(path: str, check: bool, diff: bool) -> int:
-    from kipql.audit.script import read_text
+    from kipql.audit.source import read_text
     from kipql.lang import format as canonical
 
     text = read_text(path)
@@ -40,13 +41,13 @@ def _file(path: str, check: bool, diff: bool) -> int:
         click.echo(_diff(path, text, better), nl=False)
     if check or diff:
         if check and better != text:
-            click.echo(f"would change {path}", err=True)
+            click.echo(terminal(f"would change {path}"), err=True)
         return int(better != text)
     if path == "-":
         click.echo(better, nl=False)
     elif better != text:
         Path(path).write_text(better, encoding="utf-8")
-        click.echo(f"changed {path}", err=True)
+        click.echo(terminal(f"changed {path}"), err=True)
     return 0
 
 
@@ -58,7 +59,6 @@ def _diff(path: str, text: str, better: str) -> str:
 
 
 def _say(path: str, error: KipError) -> None:
-    from kipql.audit.output import problem_text
-    from kipql.audit.script import place
+    from kipql.audit.source import place, problem_text
 
     click.echo(problem_text(place(path, error.text or "", error)), err=True)

@@ -1,5 +1,10 @@
-"""`kipql`: the group of commands. A command's file is imported when it is called, so `--version` is fast."""
+"""`kipql`: the shell and the group of commands. A command's file is imported when it is called, so `--version` is fast.
 
+The first word is a command, or else the memory that the shell opens; what is neither a command nor there nor written as
+a path is a mistake, so that a misspelt command makes no memory.
+"""
+
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,7 +23,14 @@ COMMANDS = {
     "fmt": "Format .kql files.",
     "wire": "Answer request envelopes, one JSON object a line.",
     "import": "Import other formats.",
+    "dump": "Write a memory as lines of JSON.",
+    "load": "Make a memory of a dump.",
+    "doctor": "Check the folder of a memory, recover it, prove an erasure.",
+    "canon": "Articles and a journal about a repository's files.",
     "package": "Start and check Schema Packages.",
+    "memory": "Look at an agent session.",
+    "trace": "Show and replay the trace of an agent.",
+    "capsule": "Export, verify and import Capsules.",
 }
 
 
@@ -34,9 +46,34 @@ class Lazy(click.Group):
         command: click.Command = import_module(f"kipql.cli.{cmd_name}_command").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        first = args[0]
+        if first in COMMANDS or first.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if _is_path(first):
+            return "", shell(), args
+        from kipql.lang.words import near
+
+        meant = near(first, COMMANDS)
+        hint = f"did you mean {meant!r}?" if meant else f"kipql ./{first} makes a memory of that name"
+        raise click.UsageError(f"There is no command and no memory {first!r}; {hint}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word that is no command is meant as a memory: it is there, or it is written as a path."""
+    return os.path.exists(word) or any(sign in word for sign in (os.sep, "/", "."))  # noqa: PTH110
+
+
+def shell() -> click.Command:
+    """The command behind `kipql [DB]`."""
+    command: click.Command = import_module("kipql.cli.shell_command").command
+    return command
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
@@ -45,17 +82,25 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Lazy,
+    invoke_without_command=True,
+    subcommand_metavar="[DB] | COMMAND [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("--readonly", is_flag=True, help="Refuse every mutation, whatever the command.")
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
-def cli(ctx: click.Context, readonly: bool) -> None:
+def cli(ctx: click.Context, readonly: bool) -> int | None:
     """Open a memory, write claims into it, ask it, audit it.
 
-    Without --db a command works on an empty memory of its own, in this process only. Exit code: 0 done or
-    clean, 1 findings, 2 could not run.
+    With a memory, or with nothing, this is the shell; kipql ./DB --help has its options. Without --db a command works
+    on an empty memory of its own, in this process only. Exit code: 0 done or clean, 1 findings, 2 could not run.
     """
     ctx.obj = readonly
+    if ctx.invoked_subcommand is None:
+        return shell().main(args=[], prog_name="kipql", standalone_mode=False, obj=readonly)  # type: ignore[no-any-return]
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

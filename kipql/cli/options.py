@@ -3,15 +3,17 @@
 import json
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
+from kipql.cli.files import read_json
 from kipql.errors import KipError
 from kipql.values import Json, members_once
 
 if TYPE_CHECKING:
     from kipql import Nexus
+    from kipql.audit.source import Problem
 
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 
@@ -24,6 +26,20 @@ package_option = click.option(
     help="A schema package to activate: a JSON file, or the ref of a shipped one; repeat for more.",
 )
 readonly_option = click.option("--readonly", is_flag=True, help="Refuse every mutation.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no warnings and no notes.")
+
+
+class Given(TypedDict):
+    """What the options of `query` and `exec` give."""
+
+    db: str | None
+    packages: tuple[str, ...]
+    text: str | None
+    path: str | None
+    parameters: tuple[str, ...]
+    form: str
+    wide: bool
+    quiet: bool
 
 
 def statement_options(command: Command) -> Command:
@@ -45,6 +61,7 @@ def statement_options(command: Command) -> Command:
             help="How rows are written.",
         ),
         click.option("--wide", is_flag=True, help="Cut no value of a table."),
+        quiet_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -66,12 +83,7 @@ def read_package(package: str) -> Json:
     """A ref as it is, else the artifact in a JSON file."""
     if package.startswith("kip://"):
         return package
-    from kipql.audit.script import read_text
-
-    try:
-        artifact = json.loads(read_text(package), object_pairs_hook=members_once)
-    except (ValueError, RecursionError) as error:
-        raise KipError("ArtifactParseError", f"{package} is not JSON: {error}") from None
+    artifact = read_json(package, mark=True)
     if not isinstance(artifact, dict):
         raise KipError("ArtifactParseError", f"{package} holds no schema package: it is not one JSON object")
     return artifact
@@ -99,7 +111,7 @@ def read_parameters(pairs: Iterable[str]) -> dict[str, Json]:
 
 def read_statements(text: str | None, path: str | None) -> tuple[str, str]:
     """The statements of a command and the name of where they are from: -c, -f, else standard input."""
-    from kipql.audit.script import read_text
+    from kipql.audit.source import read_text
 
     if text is not None and path is not None:
         raise click.UsageError("give -c or -f, not both")
@@ -115,8 +127,15 @@ def in_file(error: KipError, path: str, text: str) -> int:
     """Report an error of the statements of a file with the file's name; others are raised. The exit code."""
     if not path:
         raise error
-    from kipql.audit.output import problem_text
-    from kipql.audit.script import place
+    from kipql.audit.source import place, problem_text
 
     click.echo(problem_text(place(path, text, error)), err=True)
     return 2
+
+
+def warn(problems: Iterable["Problem"]) -> None:
+    """What is hardly meant, on standard error; it decides nothing."""
+    from kipql.audit.source import problem_text
+
+    for problem in problems:
+        click.echo(f"warning: {problem_text(problem)}", err=True)

@@ -1,15 +1,15 @@
 """`kipql package`: writing Schema Packages."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kipql.cli.files import write_new
 from kipql.cli.options import read_package
 from kipql.errors import KipError
-from kipql.escape import terminal_lines
+from kipql.escape import json_text, terminal_lines
 
 if TYPE_CHECKING:
     from kipql.schema.environment import Environment
@@ -33,7 +33,7 @@ def command() -> None:
 @click.option(
     "-o", "--output", metavar="FILE", help="Write to a file that does not exist yet; default standard output."
 )
-def new(package_id: str, version: str, output: str | None, **names: tuple[str, ...]) -> int:
+def new(package_id: str, version: str, output: str | None, **names: tuple[str, ...]) -> None:
     """Write a complete package with the symbols named, ready to edit.
 
     PACKAGE_ID is lower-case, "kip://acme/things"; without symbols it gets a type and a Predicate as an
@@ -44,15 +44,7 @@ def new(package_id: str, version: str, output: str | None, **names: tuple[str, .
 
     artifact = skeleton(package_id, version, names)
     Package.load(artifact)
-    if output is None:
-        click.echo(_text(artifact), nl=False)
-        return 0
-    try:
-        with Path(output).open("x", encoding="utf-8") as file:
-            file.write(_text(artifact))
-    except OSError as error:
-        raise KipError("ArtifactUnavailable", f"{output} can not be written: {error.strerror or error}") from None
-    return 0
+    write_new(_text(artifact), output)
 
 
 @command.command("check", short_help="Check packages as activating them would, and more.")
@@ -134,7 +126,7 @@ def _seal(path: str, artifact: Mapping[str, Any]) -> None:
 
 
 def _text(artifact: Mapping[str, Any]) -> str:
-    return json.dumps(artifact, ensure_ascii=False, indent=2) + "\n"
+    return json_text(artifact, indent=2) + "\n"
 
 
 def _counted(package: "Package") -> str:

@@ -2,9 +2,8 @@
 
 import click
 
-from kipql.cli.options import db_option, open_memory, package_option, readonly_option
-
-FAIL_ON = ("error", "warning", "note", "never")
+from kipql.audit.report import FAIL_ON
+from kipql.cli.options import db_option, open_memory, package_option, quiet_option, readonly_option, warn
 
 
 @click.command("run", short_help="Run .kql scripts: audits, and with --write also mutations.")
@@ -24,6 +23,7 @@ FAIL_ON = ("error", "warning", "note", "never")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to report."
 )
+@quiet_option
 @click.pass_obj
 def command(
     readonly_given: bool,
@@ -35,15 +35,17 @@ def command(
     tags: tuple[str, ...],
     fail_on: str,
     form: str,
+    quiet: bool,
 ) -> int:
     """Run the statements of .kql files in order; - is standard input.
 
     A statement with `//!` directives before it is a check, and what it finds is reported. The exit code is
     0 when nothing was found, 1 for findings, and 2 when something could not run, which outranks 1.
     """
-    from kipql.audit.output import problem_text, report_json, report_text
+    from kipql.audit.output import report_json, report_text
     from kipql.audit.run import run_scripts
     from kipql.audit.script import read_script
+    from kipql.audit.source import problem_text
 
     if write and (readonly or readonly_given):
         raise click.UsageError("--write and --readonly exclude each other")
@@ -51,6 +53,8 @@ def command(
     with open_memory(db, packages, write=write) as nexus:
         report = run_scripts(nexus, scripts, tags=tags)
     code = report.exit_code(fail_on)
+    if not quiet:
+        warn(report.warnings)
     for problem in report.problems:
         click.echo(problem_text(problem), err=True)
     click.echo(report_json(report, code) if form == "json" else report_text(report))

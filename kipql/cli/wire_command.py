@@ -1,14 +1,13 @@
 """`kipql wire`: the request and response envelopes of the protocol as JSON lines."""
 
-import json
-import sys
-
 import click
 
 import kipql
+from kipql.cli.files import answer_lines, decoded
 from kipql.cli.options import db_option, open_memory, package_option, readonly_option
 from kipql.errors import KipError
-from kipql.values import Json, members_once
+from kipql.runtime.response import refusal
+from kipql.values import Json
 
 INSTALL = "$install"
 
@@ -17,33 +16,35 @@ INSTALL = "$install"
 @db_option
 @package_option
 @readonly_option
+@click.option("--principal", metavar="ID", help="Whom every request comes from, as you authenticated them.")
 @click.pass_obj
-def command(readonly_given: bool, db: str | None, packages: tuple[str, ...], readonly: bool) -> None:
+def command(
+    readonly_given: bool, db: str | None, packages: tuple[str, ...], readonly: bool, principal: str | None
+) -> None:
     """Read one request envelope a line from standard input and write one response envelope a line.
 
     The least request is {"kip":"2.0","operations":[{"command":"DESCRIBE PROTOCOL"}]}.
 
     A line {"$install": [package, ...]} installs schema packages, as the host, and is answered by
-    {"installed": [package ref, ...]} or {"error": ...}. An error of a request is in its response; the exit
-    code is 0 unless the memory can not be opened.
+    {"installed": [package ref, ...]} or {"error": ...}. An error of a request is in its response, and so is that
+    of a line which is no JSON in UTF-8; the exit code is 0 unless the memory can not be opened.
     """
     with open_memory(db, packages, write=not (readonly or readonly_given)) as nexus:
-        for line in sys.stdin.buffer:
-            if line.strip():
-                click.echo(json.dumps(answer(nexus, line), ensure_ascii=True, separators=(",", ":")))
+        seen = nexus if principal is None else nexus.as_principal(principal)
+        answer_lines(lambda line: answer(seen, line))
 
 
 def answer(nexus: "kipql.Nexus", line: bytes) -> Json:
     """The response to one line; never an exception for what the line holds."""
     try:
-        request = json.loads(line, parse_constant=_no_number, object_pairs_hook=members_once)
+        request = decoded(line)
     except (ValueError, RecursionError) as error:
-        return {"error": KipError("InvalidRequestEnvelope", f"the line is not JSON: {error}").to_dict()}
+        return refusal(None, None, KipError("InvalidRequestEnvelope", f"the line is not JSON: {error}"))
     if isinstance(request, dict) and INSTALL in request:
         try:
             return {"installed": _install(nexus, request)}
         except KipError as error:
-            return {"error": error.to_dict()}
+            return {"error": refusal(None, None, error)["error"]}
     return nexus.request(request)
 
 
@@ -56,7 +57,3 @@ def _install(nexus: "kipql.Nexus", request: dict[str, Json]) -> list[str]:
     loaded = [package if isinstance(package, str) else kipql.Package.load(package) for package in packages]
     nexus.install_packages(loaded)
     return [package if isinstance(package, str) else package.ref for package in loaded]
-
-
-def _no_number(name: str) -> Json:
-    raise ValueError(f"{name} is not a JSON number")

@@ -4,11 +4,12 @@ Candidates are a superset of the matches that the tests named here could find; t
 where a posting may hold rows whose value has changed. A key and a type never change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kipql.model import CONCEPT, parse_id
 from kipql.plan import nodes
+from kipql.plan.logic import member
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
 def rows_by_key(view: "View", key: Json, lineage: int | None) -> Sequence[int]:
     """Concepts with a key, of a type when one is given; no key is anything but a string."""
     return view.keyed(key, lineage) if isinstance(key, str) else ()
+
+
+def rows_by_keys(view: "View", keys: Json, lineage: int | None, spend: Callable[[int], None]) -> Sequence[int]:
+    """Concepts with any of several keys, a look-up each. An item that is no scalar may name an element: then all."""
+    if not isinstance(keys, list | tuple):
+        return ()
+    spend(len(keys))
+    if not all(isinstance(key, str | int | float | bool | None) for key in keys):
+        return view.rows(CONCEPT) if lineage is None else view.of_type(lineage)
+    return sorted({row for key in set(keys) for row in rows_by_key(view, key, lineage)})
+
+
+def key_matcher(keys: Json) -> Callable[[Json], bool]:
+    """Whether a key is in a list, as IN says it; of scalars only a string can be a key."""
+    if isinstance(keys, list | tuple) and all(isinstance(key, str | int | float | bool | None) for key in keys):
+        return frozenset(key for key in keys if isinstance(key, str)).__contains__
+    return lambda key: member(key, keys) is True
 
 
 def rows_by_name(view: "View", name: Json) -> Sequence[int]:
@@ -50,6 +68,11 @@ def shortest_or(view: "View", kind: int, *found: Sequence[int] | None) -> Sequen
 def key_test(tests: tuple[nodes.Test, ...]) -> nodes.Equals | None:
     """The test of a Concept's key against a constant."""
     return next((t for t in tests if isinstance(t, nodes.Equals) and t.steps == ("key",)), None)
+
+
+def keys_test(tests: tuple[nodes.Test, ...]) -> nodes.KeyIn | None:
+    """The test of a Concept's key against a list."""
+    return next((t for t in tests if isinstance(t, nodes.KeyIn)), None)
 
 
 def type_test(tests: tuple[nodes.Test, ...]) -> nodes.HasType | None:

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from kipql.exec.reading import Projector
     from kipql.schema.definitions import PredicateType
     from kipql.schema.environment import Environment
+    from kipql.store.view import View
+
+
+def value_of(view: "View", term: int) -> Json:
+    """An object term as it reads."""
+    return {"id": element_id(term)} if term >= 0 else view.literal(term)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +45,12 @@ class Predicate:
     def of(cls, lineage: str, projector: "Projector") -> "Predicate":
         """The Predicate of a lineage as a run sees it."""
         view = projector.view
-        definition, plain = _declared(view.environment, lineage)
+        definition, plain = declared(view.environment, lineage)
         return cls(definition, view.lineage_number(lineage), plain and projector.plain)
 
 
 @lru_cache(maxsize=256)
-def _declared(environment: "Environment", lineage: str) -> "tuple[PredicateType, bool]":
+def declared(environment: "Environment", lineage: str) -> "tuple[PredicateType, bool]":
     """A Predicate, and whether it declares nothing about its slot but that it may be functional."""
     definition = environment.predicate(lineage)
     more = (
@@ -99,7 +105,7 @@ class _Belief(Virtual):
             return None
         if predicate.number is None:
             return None
-        return Details(
+        return Details.of(
             projector.view,
             self.subject,
             predicate.number,
@@ -107,7 +113,6 @@ class _Belief(Virtual):
             predicate.definition.functional,
             projector.asked.policy.scored,
             projector.basis(quick.next_invalid_at),
-            projector.value,
         )
 
     @property
@@ -153,7 +158,7 @@ class SlotBinding(_Belief):
         details = self._details()
         if details is None:
             return whole(SLOT, self._projected())
-        return details.slot({"id": element_id(self.subject)}, self.predicate.definition.ref)  # type: ignore[arg-type]
+        return details.slot(self.subject, self.predicate.definition.ref)  # type: ignore[arg-type]
 
     def _projected(self) -> Shown:
         if self._shown is None:

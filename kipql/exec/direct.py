@@ -5,9 +5,11 @@ withheld from the caller) and no rename joins lineages, generated source asks th
 view's bounds; everywhere else it asks the view. Both give the same rows.
 """
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from kipql.exec.emit import Emitter
+from kipql.store.frozen import UNREAD
 from kipql.store.graph import Graph
 from kipql.store.postings import NO_ROWS
 from kipql.store.view import View
@@ -27,14 +29,45 @@ def slot_rows(subject: str, lineage: str, code: Emitter) -> str:
     """An expression: Propositions with a subject and a Predicate lineage."""
     if not code.direct:
         return f"{code.member('slot')}({subject}, {lineage})"
-    slots, rows = code.local("view.graph.slots.get", "slots"), code.local("view.graph.slot_propositions.get", "rows")
-    bound, held = code.local("view.bounds[1]", "bound"), code.fresh("s")
+    slots, bound, held = code.local("view.graph.slots", "slots"), code.local("view.bounds[1]", "bound"), code.fresh("s")
     code.namespace["NO_ROWS"] = NO_ROWS
-    return f"(NO_ROWS if ({held} := {slots}({subject} << {SHIFT} | {lineage})) is None else {rows}({held}, {bound}))"
+    # A slot is named by its first row: one past the bound has none below it.
+    rows = _dense("slot_propositions", held, bound, code)
+    return f"(NO_ROWS if not 0 <= ({held} := {slots}[{subject} << {SHIFT} | {lineage}]) < {bound} else {rows})"
 
 
-def left_out(kind: int, code: Emitter) -> str:
-    """A local with the rows that default recall leaves out, None when there are none."""
+def assertion_rows(proposition: str, code: Emitter) -> str:
+    """An expression: Assertions on a Proposition row."""
+    if not code.direct:
+        return f"{code.member('assertions_of')}({proposition})"
+    bound = code.local("view.bounds[2]", "bound")
+    size = code.local(f"len({code.local('view.graph.of_proposition.tables()[0]', 'heads')})", "size")
+    rows = _dense("of_proposition", proposition, bound, code)
+    code.namespace["NO_ROWS"] = NO_ROWS
+    return f"(NO_ROWS if {proposition} >= {size} else {rows})"
+
+
+def _dense(posting: str, key: str, bound: str, code: Emitter) -> str:
+    """An expression: the rows of a key of a dense posting below a bound, as `Dense.get` finds them.
+
+    What a writer appends meanwhile lies past the bound: an array is copied before its end is looked at."""
+    heads = code.local(f"view.graph.{posting}.tables()[0]", "heads")
+    more = code.local(f"view.graph.{posting}.tables()[1]", "more")
+    get = code.local(f"view.graph.{posting}.get", "get")
+    head, run = code.fresh("h"), code.fresh("m")
+    if code.timed:
+        code.namespace["bisect_left"] = bisect_left
+        cut = f"({run} := {run}[: bisect_left({run}, {bound})]) is not None"
+    else:
+        cut = f"({run} := {run}[:]) and {run}[-1] < {bound}"
+    many = f"{run} if {head} < -1 and ({run} := {more}[-2 - {head}]) and {cut}"
+    return f"({head},) if 0 <= ({head} := {heads}[{key}]) < {bound} else {many} else {get}({key}, {bound})"
+
+
+def left_out(kind: int, code: Emitter) -> str | None:
+    """A local with the rows that default recall leaves out, None when there are none; None where that is known."""
+    if not code.left:
+        return None
     if not code.direct:
         return code.local(f"view.left_out({kind})", "hidden")
     seqs = code.local("view.graph.left_seqs", "left")
@@ -49,32 +82,63 @@ def keyed_concepts(view: View, key: object, lineage: int | None) -> "Sequence[in
     rows = graph.keyed.get(key, view.bounds[0])
     if lineage is None or not rows:
         return rows
-    number, lineages, concepts = graph.symbols.number, graph.symbols.lineage_of, graph.objects[0]
+    types, lineages = graph.types, graph.symbols.lineage_of
     if len(rows) == 1:
-        return rows if lineages[number(concepts[rows[0]].schema)] == lineage else NO_ROWS  # type: ignore[union-attr]
-    return [row for row in rows if lineages[number(concepts[row].schema)] == lineage]  # type: ignore[union-attr]
+        return rows if lineages[types[rows[0]]] == lineage else NO_ROWS
+    return [row for row in rows if lineages[types[row]] == lineage]
 
 
 _SCALARS = ("name", "key")
 
 
-def concept_field(row: str, steps: tuple[str | int, ...], otherwise: str, code: Emitter, guard: str = "") -> str | None:
+def record_of(name: str, cell: str, code: Emitter, row: str | None = None) -> str | None:
+    """Fetch the newest state of the Concept that a variable is, for all of its fields; None where none is read.
+
+    The local holds what no view sees (`UNREAD`) where the cell stands for anything else; `row` is that of a Concept.
+    """
+    if not code.direct or not any(map(_own, code.fields.get(name, ()))):
+        return None
+    concepts, held = code.local("view.graph.objects[0]", "concepts"), code.fresh("c")
+    if row is not None:
+        code.line(f"{held} = {concepts}[{row}]")
+        return held
+    code.namespace["UNREAD"] = UNREAD
+    code.line(f"{held} = {concepts}[{cell} >> 3] if {cell} >= 0 and not {cell} & 7 else UNREAD")
+    return held
+
+
+def _own(steps: tuple[str | int, ...]) -> bool:
+    return steps[0] in _SCALARS if len(steps) == 1 else len(steps) == 2 and steps[0] == "attributes"
+
+
+def concept_field(
+    row: str,
+    steps: tuple[str | int, ...],
+    otherwise: str,
+    code: Emitter,
+    guard: str = "",
+    record: str | None = None,
+) -> str | None:
     """An expression for a Concept's name, key or attribute where its newest state is the one the view sees.
 
     row        a local or expression with the row
     otherwise  the expression for every other case
     guard      a condition under which the row is one of a Concept
+    record     a local with the record, where it was fetched
 
     For comparing only: a container comes as it is kept, not copied. None where there is no such short cut.
     """
     if not code.direct:
         return None
-    held = code.fresh("c")
+    held = record or code.fresh("c")
     if len(steps) == 1 and steps[0] in _SCALARS:
         read = f"{held}.{steps[0]}"
     elif len(steps) == 2 and steps[0] == "attributes" and isinstance(steps[1], str):
         read = f"{held}.attributes.get({steps[1]!r})"
     else:
         return None
-    concepts, seq = code.local("view.graph.objects[0]", "concepts"), code.local("view.seq", "seq")
+    seq = code.local("view.seq", "seq")
+    if record is not None:
+        return f"({read} if {record}.seq <= {seq} else {otherwise})"
+    concepts = code.local("view.graph.objects[0]", "concepts")
     return f"({read} if {guard}({held} := {concepts}[{row}]).seq <= {seq} else {otherwise})"

@@ -10,26 +10,32 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kipql.exec.wanted import fields_read
 from kipql.plan import nodes
 
 MOST_LOOPS = 12
 MOST_DEPTH = 44
+TERMS = 16  # of a condition cost about as much as a row of a pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a variable is.
 
-    name  a local
-    sure  whether it is certainly bound
-    row   a local with its row, if there is one
-    kind  the element kind it has here, where a pattern has checked it
+    name    a local
+    sure    whether it is certainly bound
+    row     a local with its row, if there is one
+    kind    the element kind it has here, where a pattern has checked it
+    record  a local with the newest state of the Concept that it is (`direct.record_of`)
+    packed  the locals with the flags and the ends of the Assertion that it is (`hot.unpacked`)
     """
 
     name: str
     sure: bool = True
     row: str | None = None
     kind: int | None = None
+    record: str | None = None
+    packed: tuple[str, str, str] | None = None
 
 
 Scope = Mapping[str, Place]
@@ -41,13 +47,21 @@ class Emitter:
 
     merges   whether identities must be resolved through merges (§43.2)
     direct   whether postings are read from the store's graph (see `direct`)
+    left     whether recall may leave anything out
+    kept     whether an Assertion may have a record that says more than its columns
+    fields   which fields of which variables the plan reads
     """
+
+    fused = False  # whether what is written is a ready path's (`exec.fused`)
+    timed = False  # whether the view is nearly always one of the past
+    left = kept = True
 
     def __init__(self, plan: nodes.Plan, merges: bool, direct: bool) -> None:
         self.plan = plan
         self.merges = merges
         self.direct = direct
         self.shapes = dict(plan.shapes)
+        self.fields = fields_read(plan)
         self.namespace: dict[str, Any] = {}
         self.main = True
         self.exists = False
@@ -58,6 +72,7 @@ class Emitter:
         self._depth = 1
         self._loops = 0
         self._count = 0
+        self._owed = 0
         self._locals: dict[str, str] = {}
         self._globals: dict[tuple[str, int], str] = {}
 
@@ -136,6 +151,41 @@ class Emitter:
         """The value of a slot, as a local."""
         return self.local(f"p[{slot.index}]", "v")
 
+    def plain_class(self, slot: nodes.Slot) -> str:
+        """The class that a constant compares in place with, as a local (`fields.plain_class`)."""
+        from kipql.exec.fields import plain_class
+
+        return self.local(f"{self.helper(plain_class)}({self.value(slot)})", "c")
+
+    def instant(self, slot: nodes.Slot) -> str | None:
+        """The instant that a constant writes, as a local, whose value is None for anything else; None where that is
+        known not to be one."""
+        from kipql.exec.hot import instant_or_none
+
+        return self.local(f"{self.helper(instant_or_none)}({self.value(slot)})", "i")
+
+    def element(self, constant: nodes.Constant) -> str | None:
+        """A local with the code of a constant that can only be an element; None where that is not known."""
+        return None
+
+    def symbol(self, symbol: nodes.SymbolRef) -> str:
+        """A local with the lineage number of a symbol in the run's view."""
+        from kipql.exec.terms import lineage_number, symbol_number
+
+        if symbol.slot is None:
+            return self.local(f"{self.helper(lineage_number)}(view, {symbol.lineage!r})", "n")
+        where = self.constant(symbol.slot.where, "at")
+        value = self.value(symbol.slot)
+        return self.local(f"{self.helper(symbol_number)}(view, {symbol.group!r}, {value}, {where})", "n")
+
+    def keyed(self, slot: nodes.Slot, lineage: str) -> str | None:
+        """A local with the Concepts that have a key, of a Type; None where it is asked of the view."""
+        return None
+
+    def known(self, slot: nodes.Slot) -> Any:
+        """The value of a constant where it is one of the text at hand, None elsewhere."""
+        return None
+
     def context(self) -> str:
         """A local with the run's Context, for operators that walk by themselves."""
         from kipql.exec.context import Context
@@ -152,9 +202,16 @@ class Emitter:
             self.line("spend(t)")
             self.line("t = 0")
 
+    def owe(self, terms: int) -> None:
+        """Charge the terms of a condition, once they come to a tick."""
+        self._owed += terms
+        if self._owed >= TERMS:
+            self.charge(str(self._owed // TERMS))
+            self._owed %= TERMS
+
     def settle(self) -> None:
         """Spend what is left before a function returns."""
-        with self.block("if t > 63:"):
+        with self.block("if t > 3:"):
             self.line("spend(t)")
 
     # functions
@@ -191,7 +248,7 @@ class Emitter:
         """Write the rest in a function of its own and call it."""
         name = self.fresh("part")
         arguments = list(dict.fromkeys([*(place.name for place in scope.values()), *self.carried]))
-        inner = {variable: replace(place, row=None) for variable, place in scope.items()}
+        inner = {name: replace(place, row=None, record=None, packed=None) for name, place in scope.items()}
         end = ["return False"] if self.exists else []
         self.function(name, arguments, lambda: write(inner), end)
         call = f"{name}({', '.join(arguments)})"
@@ -200,6 +257,17 @@ class Emitter:
                 self.line("return True")
         else:
             self.line(call)
+
+    def buffer(self, rows: str) -> None:
+        """Check the number of rows held, now and then."""
+        with self.block(f"if not len({rows}) & 4095:"):
+            self.line(f"budget.buffer(len({rows}))")
+
+    def enough(self, out: str) -> None:
+        """End the run when there are as many rows as are wanted."""
+        with self.block(f"if len({out}) == wanted:"):
+            self.line("spend(t)")
+            self.line(f"return {out}")
 
     def source(self, head: str, last: str) -> str:
         """The whole module."""

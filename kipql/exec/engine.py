@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from kipql.exec import grouping, sorting, write
 from kipql.exec.direct import is_direct
@@ -45,20 +46,27 @@ def answer(
     planned: prepare.Planned, plan: nodes.Plan, view: "View", values: "Values", budget: Budget, wanted: int | None
 ) -> list[Any]:
     """The projected rows, all of them or the first `wanted`."""
-    made = _made(planned, plan, view)
-    assert made is not None, "asked before whether it fits"
+    if plan.scan is not None:
+        from kipql.exec.operators.columns import counted
+
+        rows = counted(plan, view, values, budget)
+        if rows is not None:
+            return _windowed(plan, rows, budget, wanted)
+    code = made(planned, plan, view)
+    assert code is not None, "asked before whether it fits"
     unique = plan.unique == "always" or proven_unique(plan, view)
     if not plan.order and not plan.grouped:
-        return made.run(view, values, budget, wanted, unique)
-    return _finished(plan, made.run(view, values, budget, None, unique), budget, wanted)
+        return code.run(view, values, budget, wanted, unique)
+    return finished(plan, code.run(view, values, budget, None, unique), budget, wanted)
 
 
 def fits(planned: prepare.Planned, plan: nodes.Plan, view: "View") -> bool:
     """Whether the plan can be generated: Python nests functions and expressions only so deep."""
-    return _made(planned, plan, view) is not None
+    return made(planned, plan, view) is not None
 
 
-def _made(planned: prepare.Planned, plan: nodes.Plan, view: "View") -> Compiled | None:
+def made(planned: prepare.Planned, plan: nodes.Plan, view: "View") -> Compiled | None:
+    """The generated function of a plan for a kind of view; None where it can not be generated."""
     key = (id(plan), view.has_merges, is_direct(view))
     if key not in planned.compiled:
         try:
@@ -68,11 +76,17 @@ def _made(planned: prepare.Planned, plan: nodes.Plan, view: "View") -> Compiled 
     return planned.compiled[key]  # type: ignore[return-value]
 
 
-def _finished(plan: nodes.Plan, rows: list[Any], budget: Budget, wanted: int | None) -> list[Any]:
+def finished(plan: nodes.Plan, rows: list[Any], budget: Budget, wanted: int | None) -> list[Any]:
     """Groups, order and window."""
-    width = len(plan.items)
+    budget.buffer(len(rows))
     if plan.grouped:
         rows = grouping.grouped(plan.items, rows, budget)
+    return _windowed(plan, rows, budget, wanted)
+
+
+def _windowed(plan: nodes.Plan, rows: list[Any], budget: Budget, wanted: int | None) -> list[Any]:
+    """The rows in order, as many as are wanted, without what was only sorted by."""
+    width = len(plan.items)
     if plan.order:
         rows = sorting.sorted_by(rows, _key_columns(plan, rows), plan.order, budget)
     if wanted is not None:
@@ -101,18 +115,23 @@ def _key_columns(plan: nodes.Plan, rows: list[Any]) -> list[list[object]]:
 
 def compiled(plan: nodes.Plan, merges: bool, direct: bool) -> Compiled:
     """Generate and compile the source of a plan."""
-    write.register()
     code = Emitter(plan, merges, direct)
     out, seen = code.own("[]", "out"), code.own("None if unique else set()", "seen")
-    write.block(plan.block.operators, code, {}, lambda scope: _leaf(code, scope, out, seen))
+    written(code, out, seen)
     source = code.source("def run(view, p, budget, wanted, unique):", f"return {out}")
-    return Compiled(_function(source, "run", code.namespace), source)
+    return Compiled(function(source, "run", code.namespace), source)
 
 
-def _leaf(code: Emitter, scope: Scope, out: str, seen: str) -> None:
+def written(code: Emitter, out: str, seen: str | None) -> None:
+    """Write the whole of a plan; rows come into `out`, what was there before into `seen` unless nothing comes twice."""
+    write.register()
+    write.block(code.plan.block.operators, code, {}, lambda scope: _leaf(code, scope, out, seen))
+
+
+def _leaf(code: Emitter, scope: Scope, out: str, seen: str | None) -> None:
     """The innermost statements: a solution that was not there before becomes a row."""
     plan = code.plan
-    if plan.unique != "always":
+    if seen is not None and plan.unique != "always":
         keys = [_identity(name, scope, code) for name in plan.visible]
         with code.block(f"if {seen} is not None:"):
             code.line(f"key = {as_tuple(keys)}")
@@ -123,12 +142,9 @@ def _leaf(code: Emitter, scope: Scope, out: str, seen: str) -> None:
     single = len(cells) == 1 and not plan.grouped and not plan.order
     code.line(f"{out}.append({cells[0] if single else as_tuple(cells)})")
     if code.main and not plan.grouped and not plan.order:
-        with code.block(f"if len({out}) == wanted:"):
-            code.line("spend(t)")
-            code.line(f"return {out}")
+        code.enough(out)
     if code.looping or not code.main:
-        with code.block(f"if not len({out}) & 4095:"):
-            code.line(f"budget.buffer(len({out}))")
+        code.buffer(out)
 
 
 def _cells(plan: nodes.Plan, code: Emitter, scope: Scope) -> list[str]:
@@ -154,9 +170,11 @@ def _identity(name: str, scope: Scope, code: Emitter) -> str:
     return f"{code.helper(identity_of)}(view, {place.name})"
 
 
-def _function(source: str, name: str, namespace: dict[str, Any]) -> Any:
-    """Compile generated source; its lines stay readable in tracebacks."""
+def function(source: str, name: str, namespace: dict[str, Any]) -> Any:
+    """Compile generated source; its lines stay readable in tracebacks, as long as the function lives."""
     file = f"<kipql plan {next(_serial)}>"
     exec(compile(source, file, "exec"), namespace)
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    return namespace[name]
+    written = namespace[name]
+    finalize(written, linecache.cache.pop, file, None).atexit = False
+    return written

@@ -26,10 +26,13 @@ def grouped(items: Sequence[nodes.Expression | nodes.Aggregate], rows: Iterable[
     """One row per group. `rows` holds, per solution, the value of each plain item and aggregate operand."""
     plain = [at for at, item in enumerate(items) if not isinstance(item, nodes.Aggregate)]
     groups: dict[object, list[Row]] = {}
+    held = 0
     for held, row in enumerate(rows, 1):
         groups.setdefault(tuple(identity(row[at]) for at in plain), []).append(row)
         if held % 1_024 == 0:
             budget.buffer(held)
+            budget.check()
+    budget.buffer(held)
     if not groups and not plain:
         groups[()] = []
     return [_row(items, members, budget) for members in groups.values()]

@@ -17,7 +17,6 @@ from kipql.plan.cells import canonical_text
 from kipql.values import Json
 
 if TYPE_CHECKING:
-    from kipql.exec.reading import Reading
     from kipql.store.view import View
 
 FAMILY = "kql"
@@ -78,11 +77,9 @@ def page(
         raise
 
 
-def issued(
-    cursors: Cursors, mark: str, seq: int, position: int, reading: "Reading | None", entry: int | None = None
-) -> str:
-    """The cursor of the next page. A page of beliefs goes on at the instant of the first one (§44.8)."""
-    return cursors.issue(FAMILY, mark, seq, [position, None if reading is None else reading.now, entry])
+def issued(cursors: Cursors, mark: str, seq: int, position: int, instant: int | None, entry: int | None = None) -> str:
+    """The cursor of the next page. A page of beliefs goes on at the instant of the first one's read (§44.8)."""
+    return cursors.issue(FAMILY, mark, seq, [position, instant, entry])
 
 
 def _opened(cursors: Cursors | None, token: str, mark: str) -> tuple[int, int, int | None, int | None]:

@@ -22,22 +22,36 @@ from kipql.exec.uniqueness import proven_unique
 from kipql.lang import ast, walk
 from kipql.limits import Budget, exhausted
 from kipql.plan import clauses, nodes, prepare, shape
-from kipql.plan.functions import STRENGTH
+from kipql.plan.functions import COMPUTED
 from kipql.values import Json
 
 if TYPE_CHECKING:
+    from kipql.exec.ready import Ready
     from kipql.schema.environment import Environment
     from kipql.store.view import View
 
 Solution = tuple[Any, ...]
 MODES = ("compiled", "closures", "unoptimised")
 COMPILE_AFTER = 1  # runs of a shape before it is worth generating source
+READY_AFTER = 2  # runs of a statement before it is worth a ready path
 
 
 class Prepared:
     """One FIND. Immutable but for its caches; safe to share between threads."""
 
-    __slots__ = ("_lazy", "_plain", "_planned", "_reads", "_shaped", "columns", "environment", "find", "literals")
+    __slots__ = (
+        "_calls",
+        "_plain",
+        "_planned",
+        "_ready",
+        "_shaped",
+        "columns",
+        "environment",
+        "find",
+        "lazy",
+        "literals",
+        "reads",
+    )
 
     def __init__(self, find: ast.Find, environment: "Environment") -> None:
         self.find = find
@@ -47,9 +61,20 @@ class Prepared:
         self.columns = tuple(clauses.title(item) for item in find.items)
         planned = self.planned(environment)
         self.environment = environment
-        self._lazy = projection.lazy_columns(planned.plan)
+        self.lazy = projection.lazy_columns(planned.plan)
         self._plain = all(getattr(find, name) is None for name in ("as_of", "for_time", "epistemic", "limit", "cursor"))
-        self._reads = reads(find)
+        self.reads = reads(find)
+        self._calls = 0
+        self._ready: Ready | None = None
+
+    @property
+    def ready(self) -> "Ready | None":
+        """The ready path of a statement that has run before, None for one that has not."""
+        return self._ready
+
+    def locate(self, error: KipError) -> KipError:
+        """An error of a run, with its span in the text."""
+        return self._shaped.locate(error)
 
     def planned(self, environment: "Environment") -> prepare.Planned:
         """The plan in an environment; resolved again where the environment differs."""
@@ -83,20 +108,25 @@ class Prepared:
         """
         parameters = parameters or {}
         budget = budget or Budget()
+        self._calls += 1
+        if self._calls == READY_AFTER:
+            from kipql.exec.ready import Ready
+
+            self._ready = Ready(self)
         try:
             if self._plain:
                 planned = self.planned(view.environment)
-                if self._reads:
+                if self.reads:
                     return self._projected(planned, view, parameters, budget, mode, Reading(view, projections))
                 rows = answer(planned, view, planned.fetch(self.literals, parameters), budget, mode, None)
-                return Rows(self.columns, admitted(rows, budget), view, self._lazy)
+                return Rows(self.columns, admitted(rows, budget), view, self.lazy)
         except KipError as error:
             raise self._shaped.locate(error) from None
         valid_at = clauses.world_time(self.find, parameters)
         clauses.check_epistemic(self.find.epistemic, parameters)
         where = page(self.find, view, parameters, cursors, at)
         made = None
-        if self._reads or self.find.epistemic is not None:
+        if self.reads or self.find.epistemic is not None:
             made = reading(self.find, where.view, parameters, projections, where.at)
         try:
             return self._page(where, parameters, budget, cursors, mode, valid_at, made)
@@ -115,7 +145,7 @@ class Prepared:
         """The rows of a query that reads beliefs or computed members."""
         values = planned.fetch(self.literals, {**parameters, nodes.READING: made})
         rows = answer(planned, view, values, budget, mode, None)
-        return Rows(self.columns, admitted(rows, budget), view, self._lazy, reading=made)
+        return Rows(self.columns, admitted(rows, budget), view, self.lazy, reading=made)
 
     def _page(
         self,
@@ -145,8 +175,8 @@ class Prepared:
         token = None
         if more and cursors is not None and most is not None:
             mark = fingerprint(self.find, view.coverage, parameters)
-            token = issued(cursors, mark, view.seq, start + most, made, entry)
-        return Rows(self.columns, rows, view, self._lazy, token, more, valid_at, made)
+            token = issued(cursors, mark, view.seq, start + most, None if made is None else made.now, entry)
+        return Rows(self.columns, rows, view, self.lazy, token, more, valid_at, made)
 
 
 def reads(find: ast.Find) -> bool:
@@ -154,8 +184,8 @@ def reads(find: ast.Find) -> bool:
     read."""
     return any(
         isinstance(node, ast.BeliefPattern | ast.BeliefSlotPattern | ast.SearchPattern)
-        or (isinstance(node, ast.Path) and STRENGTH in node.steps)
-        or (isinstance(node, ast.Member) and node.name == STRENGTH)
+        or (isinstance(node, ast.Path) and not COMPUTED.isdisjoint(node.steps))
+        or (isinstance(node, ast.Member) and node.name in COMPUTED)
         for node in walk.iterate(find)
     )
 
@@ -191,7 +221,8 @@ def answer(
     """The projected rows, all of them or the first `wanted`; `entry` is where the join starts, if that is settled."""
     if mode is None:
         planned.runs += 1
-        mode = "compiled" if planned.runs > COMPILE_AFTER else "closures"
+        # A count over columns is the compiled engine's: on closures it would be a solution for each Assertion.
+        mode = "compiled" if planned.runs > COMPILE_AFTER or planned.plan.scan is not None else "closures"
     plan = planned.plan
     if planned.entries or mode == "unoptimised":
         plan = chosen(planned, view, values, budget, mode, entry)
@@ -242,6 +273,7 @@ def finished(found: Iterator[Solution], context: Context, wanted: int | None) ->
             held.append(solution)
             if len(held) % 1_024 == 0:
                 context.budget.buffer(len(held))
+        context.budget.buffer(len(held))
         ordered = projection.order_solutions(held, context)
         return projection.project(ordered if wanted is None else ordered[:wanted], context)
     return projection.project(limited(found, wanted), context)

@@ -16,8 +16,9 @@ from kipql.belief.quick import left_out
 from kipql.belief.read import Reader, Settings, basis
 from kipql.errors import KipError
 from kipql.exec.references import resolve
+from kipql.govern.view import within
 from kipql.lang import ast
-from kipql.limits import exhausted
+from kipql.limits import Budget, exhausted
 from kipql.model import element_id
 from kipql.plan import clauses
 from kipql.times import format_instant, now, parse_instant
@@ -25,6 +26,7 @@ from kipql.values import Json
 
 if TYPE_CHECKING:
     from kipql.exec.operators.search import Retrieved
+    from kipql.exec.selection import Mark
     from kipql.plan import nodes
     from kipql.plan.cells import Virtual
     from kipql.store.view import View
@@ -38,6 +40,8 @@ class Projections:
     control             policies and trust of the Space; from the view's graph by default
     authorization_view  what two callers share who see the same (§21.12)
     purpose, risk       of the request, where WITH EPISTEMIC names none
+    holds               whether the caller holds a permission somewhere
+    above, budget       of a selection that is made again: the ones that led to it, and who pays (`exec.selection`)
     """
 
     clock: Callable[[], int] = now
@@ -45,6 +49,9 @@ class Projections:
     authorization_view: str = "full"
     purpose: str = "unspecified"
     risk: str = "unspecified"
+    holds: Callable[[str], bool] = lambda permission: True
+    above: "frozenset[Mark]" = frozenset()
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +61,16 @@ class Asked:
     policy: Policy
     context: frozenset[int] = frozenset()
     include_hypothetical: bool = False
+    include_historical: bool = False
     explanation: str = "none"
     purpose: str | None = None
     risk: str | None = None
 
     @property
     def plain(self) -> bool:
-        """Whether nothing but the standard modes, no context and no weights is asked for."""
-        policy = self.policy
-        return not self.context and not self.include_hypothetical and not policy.weights and policy.modes == MODES
+        """Whether nothing but the standard modes, no context, no past and no weights is asked for."""
+        policy, more = self.policy, self.include_hypothetical or self.include_historical
+        return not self.context and not more and not policy.weights and policy.modes == MODES
 
 
 _HELD = 1_024
@@ -82,10 +90,12 @@ class Projector:
         "_basis",
         "_now",
         "_projections",
+        "_read",
         "_reader",
         "_settings",
         "_valid_at",
         "asked",
+        "budget",
         "left",
         "plain",
         "view",
@@ -94,7 +104,9 @@ class Projector:
     def __init__(
         self, view: "View", projections: Projections, asked: Asked, valid_at: int | None, at: int | None
     ) -> None:
-        self.view = view
+        self._read = view
+        self.view = view = within(view, "project") if view.narrowed else view
+        self.budget: Budget | None = projections.budget
         self.asked = asked
         self.plain = (asked is UNASKED or asked.plain) and not view.narrowed
         self.left = left_out(view) if self.plain else None
@@ -123,8 +135,17 @@ class Projector:
     def reader(self) -> Reader:
         """The full projection."""
         if self._reader is None:
-            self._reader = Reader(self.view, self._settled())
+            from kipql.exec.selection import Selections
+
+            selections = Selections(self._read, self._projections, self.valid_at, self._spent)
+            self._reader = Reader(self.view, self._settled(), selections)
         return self._reader
+
+    def _spent(self) -> Budget:
+        """Who pays for a selection that is made again."""
+        if self.budget is None:
+            self.budget = Budget()
+        return self.budget
 
     def value(self, term: int) -> Json:
         """An object term as it reads."""
@@ -150,6 +171,7 @@ class Projector:
             asked.policy,
             asked.context,
             asked.include_hypothetical,
+            asked.include_historical,
             asked.explanation,
             asked.purpose or projections.purpose,
             asked.risk or projections.risk,
@@ -189,12 +211,25 @@ class Reading:
         """The read's instant."""
         return self.projector.now
 
+    def dependency_validity(self, code: int, budget: Budget) -> dict[str, Json] | None:
+        """`_system.dependency_validity` of an element; what may not be projected has none to see (§29.4)."""
+        projector = self.projector
+        projector.budget = budget
+        return projector.reader.dependency_validity(code) if projector.view.exists(code) else None
+
     def touch(self, binding: "Virtual", most: int) -> None:
         """Note what a belief variable was bound to. Raises ResourceExhausted past `most`."""
         touched = self._touched
         touched.append(binding)
         if len(touched) >= _HELD or self._count + len(touched) > most:
             self._fold(most)
+
+    def note(self, change: int | None) -> None:
+        """Note a belief that needed no binding: when time may first change it."""
+        self.believes = True
+        self._count += 1
+        if change is not None and (self._first is None or change < self._first):
+            self._first = change
 
     def _fold(self, most: int) -> None:
         """Count what was noted and let go of it: a scan holds no belief longer than its row."""
@@ -252,6 +287,7 @@ def asked_of(epistemic: ast.Object, view: "View", parameters: Mapping[str, Json]
         policy,
         context,
         given.get("include_hypothetical", False),
+        given.get("include_historical", False),
         given.get("explanation", "none"),
         given.get("purpose"),
         given.get("risk"),

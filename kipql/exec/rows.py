@@ -1,6 +1,6 @@
 """Rows: what a run answers. Complete when it is made; only whole elements and the context are built lazily."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kipql.exec.terms import finished
@@ -9,6 +9,20 @@ from kipql.values import Json
 if TYPE_CHECKING:
     from kipql.exec.reading import Reading
     from kipql.store.view import View
+
+
+class Told:
+    """What a caller holds: the rows, and how the rest of the answer is made when someone looks at it.
+
+    rows       a list; not there yet where elements in it are built when they are first looked at
+    held       an answer, or a function that makes it with its arguments
+    described  whether the one row is a description
+    """
+
+    __slots__ = ("described", "held", "rows")
+    rows: list[Any]
+    held: Any
+    described: bool
 
 
 class Rows:
@@ -22,7 +36,7 @@ class Rows:
                  `epistemic_policy`, `valid_at`, `basis` of beliefs (§50), `index_seq` and `search_modes` of searches
     """
 
-    __slots__ = ("_cells", "_reading", "_ready", "_view", "columns", "next_cursor", "truncated", "valid_at")
+    __slots__ = ("_cells", "_cursor", "_reading", "_ready", "_view", "columns", "truncated", "valid_at")
 
     def __init__(
         self,
@@ -30,14 +44,15 @@ class Rows:
         cells: list[Any],
         view: "View",
         lazy: Sequence[int] = (),
-        next_cursor: str | None = None,
+        cursor: "str | Callable[[], str] | None" = None,
         truncated: bool = False,
         valid_at: str | None = None,
         reading: "Reading | None" = None,
     ) -> None:
-        """`lazy` are the columns whose cells still stand for elements; `reading` is what projected the beliefs."""
+        """`lazy` are the columns whose cells still stand for elements; `cursor` may be what makes it when it is asked
+        for; `reading` is what projected the beliefs."""
         self.columns = columns
-        self.next_cursor = next_cursor
+        self._cursor = cursor
         self.truncated = truncated
         self.valid_at = valid_at
         self._view = view
@@ -53,6 +68,14 @@ class Rows:
             cells, lazy = self._cells
             self._ready = self._built(cells, lazy)
         return self._ready
+
+    @property
+    def next_cursor(self) -> str | None:
+        found = self._cursor
+        if found is None or found.__class__ is str:
+            return found
+        made = self._cursor = found()  # type: ignore[operator]
+        return made
 
     def __len__(self) -> int:
         return len(self._cells[0]) if self._ready is None else len(self._ready)

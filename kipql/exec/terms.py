@@ -5,6 +5,7 @@ both are matched, since a read finds what was stored whichever it was.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kipql.errors import KipError
@@ -15,6 +16,7 @@ from kipql.spans import NOWHERE, Span
 from kipql.values import CanonicalReference, Json, canonical_string, json_type
 
 if TYPE_CHECKING:
+    from kipql.schema.environment import Environment
     from kipql.store.view import View
 
 NO_LINEAGE = (1 << 20) - 1  # the number of a lineage that the Space does not use
@@ -37,10 +39,15 @@ def symbol_lineage(view: "View", group: str, name: Json, where: Span = NOWHERE) 
     if not isinstance(name, str):
         raise KipError("TypeMismatch", f"a Schema symbol is a string, not {json_type(name)}", span=where)
     try:
-        lineage: str = getattr(view.environment, group)(name).lineage
+        return _named_lineage(view.environment, group, name)
     except KipError as error:
         error.span = error.span or where
         raise
+
+
+@lru_cache(maxsize=4_096)
+def _named_lineage(environment: "Environment", group: str, name: str) -> str:
+    lineage: str = getattr(environment, group)(name).lineage
     return lineage
 
 
@@ -48,6 +55,9 @@ def constant_terms(
     view: "View", value: Json, literal: bool, element: bool, merges: bool, where: Span = NOWHERE
 ) -> tuple[int, ...]:
     """The codes that a constant in a term position matches, merged identities included."""
+    if not literal and not merges and value.__class__ is str:
+        code = view.code(value)
+        return () if code is None else (code,)
     try:
         codes = _constant(view, value, literal, element)
     except KipError as error:

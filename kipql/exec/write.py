@@ -7,6 +7,7 @@ OPTIONAL or a UNION), the operator is written once for each case and its solutio
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
+from kipql.exec.direct import record_of
 from kipql.exec.emit import Emitter, Place, Scope, Then
 from kipql.plan import nodes, variables
 
@@ -190,4 +191,5 @@ def bind(name: str, cell: str, code: Emitter, scope: Scope, then: Then, row: str
         with code.block(f"if {equal_cells(name, scope[name].name, cell, code)}:"):
             then(scope)
     else:
-        then({**scope, name: Place(cell, True, row)})
+        record = record_of(name, cell, code) if code.shapes[name] == "term" else None
+        then({**scope, name: Place(cell, True, row, record=record)})

@@ -1,6 +1,6 @@
 """Expressions as source: the same meaning as `expressions`, with the common cases inline (specification §44.2)."""
 
-from kipql.exec import fields
+from kipql.exec import fields, hot
 from kipql.exec.direct import concept_field
 from kipql.exec.emit import Emitter, Place, Scope
 from kipql.exec.expressions import (
@@ -12,7 +12,7 @@ from kipql.exec.expressions import (
     symbol_or_null,
 )
 from kipql.exec.terms import SYMBOL_FIELDS, cell_value, symbol_value, term_value
-from kipql.model import CONCEPT
+from kipql.model import ASSERTION, CONCEPT
 from kipql.plan import nodes
 from kipql.plan.cells import Ref
 from kipql.plan.functions import registered
@@ -109,11 +109,39 @@ def member(name: str, steps: tuple[str, ...], code: Emitter, scope: Scope) -> st
         return f"{code.helper(fields.member)}(view, {cell}, {code.constant(steps, 'steps')})"
     if place.kind is not None:
         reader = code.constant(fields.reader(place.kind, steps), "read")
-        read = f"{reader}(view, {place.row or f'{cell} >> 3'})"
-        return read if place.sure else f"(None if {cell} is None else {read})"
+        row = place.row or f"({cell} >> 3)"
+        read = f"{reader}(view, {row})"
+        if not place.sure:
+            return f"(None if {cell} is None else {read})"
+        if place.kind == ASSERTION:
+            return hot.coded(place.packed, steps, read, code) or read
+        return _own_scalar(row, steps, read, code, "True", place.record) if place.kind == CONCEPT else read
     readers = code.constant(fields.readers(steps), "readers")
     absent = f"{cell} < 0" if place.sure else f"{cell} is None or {cell} < 0"
-    return f"(None if {absent} else {readers}[{cell} & 7](view, {cell} >> 3))"
+    read = f"(None if {absent} else {readers}[{cell} & 7](view, {cell} >> 3))"
+    if not place.sure:
+        return read
+    return _own_scalar(f"({cell} >> 3)", steps, read, code, f"{cell} >= 0 and not {cell} & 7", place.record)
+
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+def _own_scalar(
+    row: str, steps: tuple[str | int, ...], read: str, code: Emitter, guard: str, record: str | None
+) -> str:
+    """A Concept's own field, read in place where it is a scalar; a container is copied by the getter."""
+    if record is not None and len(steps) == 1:
+        return concept_field(row, steps, read, code, record=record) or read
+    if record is not None:
+        guard = "True"
+    short = concept_field(row, steps, "SCALARS", code, record=record)
+    if short is None:
+        return read
+    code.namespace["SCALARS"] = _SCALARS
+    held = code.fresh("h")
+    first = "" if guard == "True" else f"{guard} and "
+    return f"({held} if {first}({held} := {short}).__class__ in SCALARS else {read})"
 
 
 def _retrieval(expression: nodes.Retrieval, code: Emitter, scope: Scope) -> str:
@@ -128,7 +156,7 @@ def _retrieval(expression: nodes.Retrieval, code: Emitter, scope: Scope) -> str:
 def _apply(call: nodes.Apply, code: Emitter, scope: Scope) -> str:
     function = registered(call.function)
     args = [_argument(argument, function.exact, code, scope) for argument in call.args]
-    apply = code.constant(function.call, call.function.lower())
+    apply = code.constant(function.call, call.function.partition(".")[0].lower())
     if function.budget:
         site = code.constant(call, "call")
         return f"{code.helper(placed)}({site}, {apply}, budget, {', '.join(args)})"
@@ -168,8 +196,18 @@ def _compared_value(expression: nodes.Expression, code: Emitter, scope: Scope) -
     if not place.sure or place.kind not in (None, CONCEPT):
         return text
     guard = "" if place.kind == CONCEPT else f"{place.name} >= 0 and not {place.name} & 7 and "
-    short = concept_field(place.row or f"{place.name} >> 3", expression.steps, text, code, guard)
+    read = _slow(expression, place, code)
+    short = concept_field(place.row or f"{place.name} >> 3", expression.steps, read, code, guard, place.record)
     return text if short is None else short
+
+
+def _slow(expression: nodes.Member, place: Place, code: Emitter) -> str:
+    """The same field by its getter, whatever the term is."""
+    if place.kind is not None:
+        reader = code.constant(fields.reader(place.kind, expression.steps), "read")
+        return f"{reader}(view, {place.row or f'({place.name} >> 3)'})"
+    readers = code.constant(fields.readers(expression.steps), "readers")
+    return f"(None if {place.name} < 0 else {readers}[{place.name} & 7](view, {place.name} >> 3))"
 
 
 _FLIPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -182,7 +220,12 @@ def _comparison(op: str, left: nodes.Expression, right: nodes.Expression, code: 
     ours, theirs = _compared_value(left, code, scope), value(right, code, scope)
     if not isinstance(right, nodes.Const) or isinstance(left, nodes.Const):
         return f"({_compared(op, ours, theirs, code)} is True)"
-    plain = code.local(f"{code.helper(fields.plain_class)}({theirs})", "c")
+    plain = code.plain_class(right.slot)
     held = code.fresh("x")
     slow = _compared(op, held, theirs, code)
-    return f"({held} {op} {theirs} if ({held} := {ours}).__class__ is {plain} else {slow} is True)"
+    text = f"({held} {op} {theirs} if ({held} := {ours}).__class__ is {plain} else {slow} is True)"
+    if isinstance(left, nodes.Member):
+        place = scope.get(left.name, _UNBOUND)
+        if place.sure and place.kind == ASSERTION:
+            return hot.compared(op, place.packed, left.steps, right.slot, text, code) or text
+    return text

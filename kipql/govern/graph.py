@@ -7,7 +7,7 @@ rows, fails instead of leaking.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kipql.govern.shown import Shown
@@ -28,7 +28,7 @@ class VisibleGraph:
         graph = visibility.graph
         self.visibility = visibility
         self.whole = graph
-        self.shown = Shown(visibility, self)
+        self.shown = Shown(visibility)
         self.space_id = graph.space_id
         self.symbols = graph.symbols
         self.literals = graph.literals
@@ -156,7 +156,7 @@ class Columns:
         return self._whole.asserted_at
 
     @property
-    def contexts(self) -> dict[int, tuple[int, ...]]:
+    def contexts(self) -> "Mapping[int, tuple[int, ...]]":
         return self._whole.contexts
 
     def __len__(self) -> int:

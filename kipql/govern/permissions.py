@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kipql.errors import KipError
 from kipql.lang.words import near
+from kipql.values import json_type
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "Discovery / Read": ("discover", "read", "search", "project"),
@@ -65,10 +66,23 @@ def offered(supported: Collection[str]) -> frozenset[str]:
     return CORE | {name for name, capability in EXTENDED.items() if capability in supported}
 
 
+def texts(names: object) -> list[str]:
+    """A list of names, as it was given. Raises TypeMismatch."""
+    if not isinstance(names, Iterable) or isinstance(names, str | bytes | Mapping):
+        raise KipError("TypeMismatch", f"permissions are a list of names, not {json_type(names)}")
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            hint = "name them one by one: 'discover', 'read'"
+            raise KipError("TypeMismatch", f"a permission is a name, not {json_type(name)}", hint=hint)
+    return found
+
+
 def checked(names: Iterable[str], allowed: Collection[str]) -> frozenset[str]:
-    """The names, each known and asked for by something. Raises ConstraintViolation."""
-    found = frozenset(names)
-    for name in sorted(found, key=str):
+    """The names, each known and asked for by something. Raises ConstraintViolation, TypeMismatch for what is no list of
+    names."""
+    found = frozenset(texts(names))
+    for name in sorted(found):
         if name in allowed:
             continue
         if name in EXTENDED:

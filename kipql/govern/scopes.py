@@ -4,13 +4,13 @@ Conditions look at protected facts only: what kind of element it is, its Type or
 host classified it, its id. What an author wrote in it decides nothing.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from kipql.errors import KipError
 from kipql.model import CONCEPT, KIND_NAMES, KINDS, element_id
-from kipql.values import Json
+from kipql.values import Json, json_type
 
 
 class Facts(NamedTuple):
@@ -115,6 +115,8 @@ def names_of(value: Sequence[str] | Collection[str] | str | None, what: str) -> 
     """A condition as given: one name or several. Raises TypeMismatch, ConstraintViolation for none at all."""
     if value is None:
         return None
+    if not isinstance(value, str | Iterable) or isinstance(value, Mapping):
+        raise KipError("TypeMismatch", f"{what} are a name or a list of names, not {json_type(value)}")
     names = (value,) if isinstance(value, str) else tuple(value)
     if not all(isinstance(name, str) for name in names):
         raise KipError("TypeMismatch", f"{what} are strings")

@@ -35,7 +35,6 @@ from kipql.store.transaction import equal
 from kipql.values import Json
 
 if TYPE_CHECKING:
-    from kipql.govern.graph import VisibleGraph
     from kipql.govern.visibility import Visibility
 
 WITHHELD = "withheld"
@@ -65,11 +64,10 @@ _GONE: Any = object()
 class Shown:
     """Makes and remembers what a caller sees of states; the states of an element are asked for newest first."""
 
-    __slots__ = ("_graph", "_known", "_visibility")
+    __slots__ = ("_known", "_visibility")
 
-    def __init__(self, visibility: "Visibility", graph: "VisibleGraph") -> None:
+    def __init__(self, visibility: "Visibility") -> None:
         self._visibility = visibility
-        self._graph = graph
         self._known: dict[int, tuple[AnyRecord, AnyRecord | None]] = {}
 
     def head(self, code: int, record: AnyRecord) -> AnyRecord | None:
@@ -120,7 +118,7 @@ class Shown:
         """Whether a claim had only its columns before this state."""
         if code & 7 not in (PROPOSITION, ASSERTION) or state.state == "purged":
             return False
-        return state.seq > self._graph.history.created_in(code & 7, code >> 3)
+        return state.seq > self._visibility.graph.history.created_in(code & 7, code >> 3)
 
     def _columns(self, code: int) -> AnyRecord:
         """What is seen of a claim as it was created."""

@@ -28,14 +28,21 @@ class TrustRecord:
         return {"actor": {"id": self.actor}, "value": self.value, "note": self.note}
 
 
-def records(changes: Sequence[Mapping[str, Any]]) -> dict[str, TrustRecord]:
-    """The records in force after some `trust` changes, by actor id, in the order they were first set."""
+def records(
+    changes: Sequence[Mapping[str, Any]], identity: Callable[[str], str] = lambda actor: actor
+) -> dict[str, TrustRecord]:
+    """The records in force after some `trust` changes, by actor id, in the order they were first set.
+
+    identity  the actor that an actor's id stands for: what was said of merged actors was said of the one they became,
+              so of several changes the last counts, a removal too; where the merge is withdrawn each has its own again
+    """
     found: dict[str, TrustRecord] = {}
     for change in changes:
+        actor = identity(change["actor"])
         if change["value"] is None:
-            found.pop(change["actor"], None)
+            found.pop(actor, None)
         else:
-            found[change["actor"]] = TrustRecord(change["actor"], change["value"], change["note"])
+            found[actor] = TrustRecord(actor, change["value"], change["note"])
     return found
 
 
@@ -50,7 +57,7 @@ class Trust:
     [('C-1', 0.5)]
     """
 
-    __slots__ = ("_change", "_find", "_read", "_version")
+    __slots__ = ("_change", "_find", "_identity", "_read", "_version")
 
     def __init__(
         self,
@@ -58,19 +65,24 @@ class Trust:
         version: Callable[[int | None], str],
         find: Callable[[object], int | None],
         change: Callable[[str, dict[str, Json]], None],
+        identity: Callable[[str], str],
     ) -> None:
-        """`read` and `version` take a sequence (None is the head), `find` a reference, `change` commits."""
+        """`read` and `version` take a sequence (None is the head), `find` a reference, `change` commits; `identity`
+        is whom an id stands for at the head."""
         self._read = read
         self._version = version
         self._find = find
         self._change = change
+        self._identity = identity
 
     def list(self, seq: int | None = None) -> "list[TrustRecord]":
         """The records in force at a sequence, the head by default."""
+        _check_sequence(seq)
         return [*self._read(seq).values()]
 
     def version(self, seq: int | None = None) -> str:
         """The version that a ProjectionBasis names (§21.12): "0" while nothing was ever set."""
+        _check_sequence(seq)
         return self._version(seq)
 
     def set(self, actor: object, value: float, *, note: str | None = None) -> None:
@@ -97,7 +109,12 @@ class Trust:
         code = self._find(actor)
         if code is None or kind_of(code) != CONCEPT:
             raise KipError("NotFoundOrNotVisible", f"{actor!r} names no actor", hint="pass the id of a Concept")
-        known = self._read(None).get(element_id(code))
+        known = self._read(None).get(self._identity(element_id(code)))
         if (None if known is None else (known.value, known.note)) == (None if value is None else (value, note)):
             return
         self._change(KIND, {"actor": element_id(code), "value": value, "note": note})
+
+
+def _check_sequence(seq: object) -> None:
+    if seq is not None and (isinstance(seq, bool) or not isinstance(seq, int)):
+        raise KipError("TypeMismatch", f"a sequence is an integer, not {json_type(seq)}")

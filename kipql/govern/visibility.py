@@ -101,11 +101,15 @@ class Visibility:
         authority, facts = self.authority, self.facts(code, seq)
         if not authority.may("discover", facts, code):
             return HIDDEN
-        if self.also is not None and not authority.may(self.also, facts, code):
+        if self.also is not None and self._bounds_by(code) and not authority.may(self.also, facts, code):
             return HIDDEN
         if authority.may("read", facts, code):
             return READ
         return HIDDEN if code & 7 in (PROPOSITION, ASSERTION) else DISCOVERED
+
+    def _bounds_by(self, code: int) -> bool:
+        """Whether the further permission is asked of an element: what is projected are claims (§29.4)."""
+        return self.also != "project" or code & 7 in (PROPOSITION, ASSERTION)
 
     def _needed(self, kind: int, row: int) -> Iterator[int]:
         """What a claim could not exist without."""

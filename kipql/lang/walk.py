@@ -8,7 +8,8 @@ from kipql.lang.ast import Node, Param, Var
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
-def _names(cls: type[Node]) -> tuple[str, ...]:
+def members(cls: type[Node]) -> tuple[str, ...]:
+    """The fields of a kind of node in their order, without its span."""
     names = _FIELDS.get(cls)
     if names is None:
         names = _FIELDS[cls] = tuple(item.name for item in fields(cls) if item.name != "span")
@@ -17,7 +18,7 @@ def _names(cls: type[Node]) -> tuple[str, ...]:
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below, in the order of the text as far as the fields keep it."""
-    for name in _names(type(node)):
+    for name in members(type(node)):
         value = getattr(node, name)
         if isinstance(value, Node):
             yield value

@@ -12,10 +12,9 @@ from kipql.lang import ast
 from kipql.meta import errors
 from kipql.meta.session import MetaResult, MetaSession
 from kipql.meta.symbols import package_rows
+from kipql.schema.refs import CORE_REF
+from kipql.store.changes import KIP as PROTOCOL
 from kipql.values import Json
-
-PROTOCOL = "2.0"
-CORE_PACKAGE = "kip://core@2.0.0"
 
 _SAFETY = (
     "a stored Proposition is not an accepted belief",
@@ -45,7 +44,7 @@ def describe_primer(statement: ast.Describe, session: MetaSession) -> MetaResult
         raise KipError("ConstraintViolation", f"the Primer has no mode {mode!r}", span=span, hint="compact or full")
     view, environment = session.view, session.view.environment
     primer: dict[str, Json] = {
-        "protocol": {"kip": PROTOCOL, "core_package": CORE_PACKAGE, "statements": _STATEMENTS},
+        "protocol": {"kip": PROTOCOL, "core_package": CORE_REF, "statements": _STATEMENTS},
         "execution_context": {
             "principal_id": session.authority.principal.id,
             "actor_binding": _actor_binding(session),
@@ -92,7 +91,7 @@ def describe_protocol(_: ast.Describe, session: MetaSession) -> MetaResult:
     return MetaResult(
         {
             "kip": PROTOCOL,
-            "core_package": CORE_PACKAGE,
+            "core_package": CORE_REF,
             "languages": ["KQL", "KML", "META"],
             "execution_modes": ["independent", "sequence", "atomic"],
             "isolation": ["serializable"],

@@ -1,15 +1,16 @@
-"""VALIDATE, PREVIEW and VERIFY: looking without leaping (§69).
+"""VALIDATE and PREVIEW of a text, VERIFY of a Receipt: looking without leaping (§69).
 
 VALIDATE says whether a statement would be accepted; PREVIEW says what a mutation would do now; VERIFY checks
-that an artifact is what this memory issued. None of them commits, reserves an id, or establishes truth.
+that an artifact is what this memory issued. None of them commits, reserves an id, or establishes truth. For packages
+and Capsules `packages` and `capsules` do the same.
 """
 
 from typing import TYPE_CHECKING
 
 from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.meta.packages import validate_package, verify_package
 from kipql.meta.session import MetaResult, MetaSession
+from kipql.schema.fields import same
 from kipql.times import format_instant
 from kipql.values import Json, json_type
 
@@ -17,30 +18,23 @@ if TYPE_CHECKING:
     from kipql.store.history import Commit
 
 
-def validate(statement: ast.Validate, session: MetaSession) -> MetaResult:
-    """VALIDATE KQL | KML text: `{valid, language, errors}`; VALIDATE SCHEMA PACKAGE as `packages` says."""
-    if statement.target == "SCHEMA PACKAGE" and statement.options is None:
-        return validate_package(statement, session)
-    if statement.target not in ("KQL", "KML") or statement.options is not None:
-        raise unavailable(f"VALIDATE {statement.target}", statement)
+def validate_text(statement: ast.Validate, session: MetaSession) -> MetaResult:
+    """VALIDATE KQL | KML text [WITH {parameters: {...}}]: `{valid, language, errors}`; the parameters are those of the
+    text, instead of the call's."""
+    parameters = session.options(statement, "parameters").get("parameters")
+    if parameters is not None and not isinstance(parameters, dict):
+        raise KipError("TypeMismatch", f"parameters are an object, not {json_type(parameters)}", span=statement.span)
     text = session.text(statement.subject, f"the {statement.target} text")
-    return MetaResult(session.validate(statement.target, text))
+    return MetaResult(session.validate(statement.target, text, parameters))
 
 
-def preview(statement: ast.Preview, session: MetaSession) -> MetaResult:
+def preview_text(statement: ast.Preview, session: MetaSession) -> MetaResult:
     """PREVIEW KML text: the changes it would make against the present state, ids included provisionally."""
-    if statement.target != "KML":
-        raise unavailable(f"PREVIEW {statement.target}", statement)
     return MetaResult(session.preview(session.text(statement.subject, "the KML text")))
 
 
-def verify(statement: ast.Verify, session: MetaSession) -> MetaResult:
-    """VERIFY RECEIPT receipt: `{valid, checks}`, each check "match", "mismatch" or "absent" (§69.1); VERIFY SCHEMA
-    PACKAGE as `packages` says."""
-    if statement.target == "SCHEMA PACKAGE":
-        return verify_package(statement, session)
-    if statement.target != "RECEIPT":
-        raise unavailable(f"VERIFY {statement.target}", statement)
+def verify_receipt(statement: ast.Verify, session: MetaSession) -> MetaResult:
+    """VERIFY RECEIPT receipt: `{valid, checks}`, each check "match", "mismatch" or "absent" (§69.1)."""
     receipt = session.value(statement.subject)
     if not isinstance(receipt, dict):
         raise KipError("TypeMismatch", f"a Receipt is an object, not {json_type(receipt)}", span=statement.subject.span)
@@ -48,7 +42,7 @@ def verify(statement: ast.Verify, session: MetaSession) -> MetaResult:
     commit = session.view.transaction(tx_id) if isinstance(tx_id, str) else None
     checks = {
         "digest": _digest_check(receipt),
-        "commit": "absent" if commit is None else _commit_check(receipt, commit),
+        "commit": "absent" if commit is None else _commit_check(receipt, commit, session.view.space_id),
     }
     return MetaResult({"valid": "mismatch" not in checks.values() and commit is not None, "checks": checks})
 
@@ -63,11 +57,6 @@ def receipt_digest(receipt: dict[str, Json]) -> str:
     return f"sha256:{sha256(rfc8785.dumps(plain)).hexdigest()}"
 
 
-def unavailable(what: str, statement: ast.Node) -> KipError:
-    """The answer of a statement family that is not built yet."""
-    return KipError("UnsupportedCapability", f"{what} is not available yet", span=statement.span)
-
-
 def _digest_check(receipt: dict[str, Json]) -> str:
     stated = receipt.get("receipt_digest")
     if stated is None:
@@ -75,9 +64,12 @@ def _digest_check(receipt: dict[str, Json]) -> str:
     return "match" if stated == receipt_digest(receipt) else "mismatch"
 
 
-def _commit_check(receipt: dict[str, Json], commit: "Commit") -> str:
-    recorded = {
+def _commit_check(receipt: dict[str, Json], commit: "Commit", space_id: str) -> str:
+    """Whether everything that a Receipt states of a commit is what the Commit Record says (§33.1)."""
+    recorded: dict[str, Json] = {
         "status": "committed",
+        "tx_id": commit.tx_id,
+        "space_id": space_id,
         "space_seq": commit.seq,
         "snapshot_seq": commit.seq - 1,
         "committed_at": format_instant(commit.at),
@@ -85,4 +77,7 @@ def _commit_check(receipt: dict[str, Json], commit: "Commit") -> str:
         "schema_environment_version": commit.environment_version,
     }
     stated = {name: receipt[name] for name in recorded if name in receipt}
-    return "match" if all(recorded[name] == member for name, member in stated.items()) else "mismatch"
+    origin = receipt.get("origin")
+    if isinstance(origin, dict) and "principal_id" in origin:
+        recorded["principal_id"], stated["principal_id"] = commit.origin.principal_id, origin["principal_id"]
+    return "match" if all(same(recorded[name], member) for name, member in stated.items()) else "mismatch"

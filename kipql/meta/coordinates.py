@@ -7,6 +7,7 @@ from kipql.lang import ast
 from kipql.meta.paging import fingerprint, paged
 from kipql.meta.session import MetaResult, MetaSession
 from kipql.model import KINDS
+from kipql.store.changes import KIP
 from kipql.times import format_instant, parse_instant
 from kipql.values import Json
 
@@ -84,8 +85,8 @@ def describe_transaction(statement: ast.Describe, session: MetaSession) -> MetaR
             details={"expired": False},
         )
     if outcome.space_seq is None:
-        return MetaResult({"kip": "2.0", **outcome.to_dict()})
-    return MetaResult(_described(session.view.commit(outcome.space_seq), session))
+        return MetaResult({"kip": KIP, **outcome.to_dict()})
+    return MetaResult(_described(session.at(outcome.space_seq).commit(outcome.space_seq), session))
 
 
 def _described(commit: "Commit", session: MetaSession) -> dict[str, Json]:

@@ -2,9 +2,7 @@
 
 from kipql.belief.control import DEFAULT
 from kipql.belief.policies import described
-from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.lang.words import near
 from kipql.meta.paging import fingerprint, paged
 from kipql.meta.session import MetaResult, MetaSession
 from kipql.values import Json
@@ -36,24 +34,19 @@ def describe_policy(statement: ast.Describe, session: MetaSession) -> MetaResult
     name = DEFAULT if statement.subject is None else session.text(statement.subject, "an epistemic policy")
     found = described(name, session.control, session.view.seq)
     if found is None:
-        ids = [policy.id for policy in session.control.policies(session.view.seq)]
-        close = near(name, ids)
-        raise KipError(
-            "ProjectionPolicyUnavailable",
-            f"no epistemic policy {name!r} is installed",
-            span=statement.subject.span if statement.subject is not None else None,
-            hint=f"did you mean {close!r}?" if close else "LIST EPISTEMIC POLICIES shows the policies",
-        )
+        error = session.control.unavailable(name, session.view.seq)
+        error.span = None if statement.subject is None else statement.subject.span
+        raise error
     return MetaResult(found)
 
 
 def describe_trust(statement: ast.Describe, session: MetaSession) -> MetaResult:
     """DESCRIBE TRUST [actor]: the records in force, of one actor when one is named (§22.5)."""
     seq = session.view.seq
-    known = session.control.trust_records(seq).values()
+    known = session.control.trust_records(session.view).values()
     records = [record for record in known if session.view.code(record.actor) is not None]
     if statement.subject is not None:
-        wanted = session.element(statement.subject)
+        wanted = session.view.canonical(session.element(statement.subject))
         records = [record for record in records if session.view.code(record.actor) == wanted]
     return MetaResult(
         {

@@ -41,4 +41,10 @@ def paged(
     end = len(every) if most is None else min(len(every), start + most)
     # LIMIT 0 asks for nothing; a cursor that does not advance would page for ever.
     more = session.cursors.issue(family, shape, seq, end) if start < end < len(every) else None
-    return MetaResult(list(every[start:end]), more, truncated=more is not None)
+    context = {} if seq == session.view.seq else _pinned(session, seq)
+    return MetaResult(list(every[start:end]), more, more is not None, context)
+
+
+def _pinned(session: MetaSession, seq: int) -> dict[str, Json]:
+    """The snapshot that a later page still reads."""
+    return {"snapshot_seq": seq, "schema_environment_version": session.at(seq).environment.version}

@@ -7,8 +7,9 @@ silence.
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.meta import about, checks, coordinates, dependents, epistemic, history, search, symbols
+from kipql.meta import about, capsules, checks, coordinates, dependents, epistemic, history, packages, search, symbols
 from kipql.meta.session import MetaResult, MetaSession
 
 _Answer: TypeAlias = Callable[[Any, MetaSession], MetaResult]
@@ -24,10 +25,12 @@ _DESCRIBE: dict[str, _Answer] = {
     "TRANSACTION": coordinates.describe_transaction,
     "SCHEMA ENVIRONMENT": symbols.describe_environment,
     "PACKAGE": symbols.describe_package,
+    "COMPATIBILITY": packages.describe_compatibility,
     "TYPE": symbols.describe_symbol,
     "PREDICATE": symbols.describe_symbol,
     "FACET": symbols.describe_symbol,
     "STRUCTURAL FIELD": symbols.describe_symbol,
+    "CAPSULE": capsules.describe,
     "EPISTEMIC POLICY": epistemic.describe_policy,
     "TRUST": epistemic.describe_trust,
 }
@@ -41,40 +44,43 @@ _LIST: dict[str, _Answer] = {
     "EPISTEMIC POLICIES": epistemic.list_policies,
     "DEPENDENTS": dependents.list_dependents,
 }
+_VERIFY: dict[str, _Answer] = {
+    "RECEIPT": checks.verify_receipt,
+    "SCHEMA PACKAGE": packages.verify_package,
+    "CAPSULE": capsules.verify,
+}
+_VALIDATE: dict[str, _Answer] = {
+    "KQL": checks.validate_text,
+    "KML": checks.validate_text,
+    "SCHEMA PACKAGE": packages.validate_package,
+    "CAPSULE": capsules.validate_capsule,
+    "IMPORT PLAN": capsules.validate_plan,
+}
+_PREVIEW: dict[str, _Answer] = {
+    "KML": checks.preview_text,
+    "IMPORT CAPSULE": capsules.preview,
+}
+_TARGETS: dict[type[ast.Node], dict[str, _Answer]] = {
+    ast.Describe: _DESCRIBE,
+    ast.List: _LIST,
+    ast.Verify: _VERIFY,
+    ast.Validate: _VALIDATE,
+    ast.Preview: _PREVIEW,
+}
 _FAMILY: dict[type[ast.Node], _Answer] = {
     ast.Search: search.search,
     ast.History: history.history,
     ast.Changes: history.changes,
-    ast.Validate: checks.validate,
-    ast.Preview: checks.preview,
-    ast.Verify: checks.verify,
+    ast.ExportCapsule: capsules.export,
 }
 
 
 def run(statement: ast.Meta, session: MetaSession) -> MetaResult:
     """Answer one META statement. Raises KipError; never writes."""
-    answer = _answer(statement)
+    target = getattr(statement, "target", "")
+    table = _TARGETS.get(type(statement))
+    answer = _FAMILY.get(type(statement)) if table is None else table.get(target)
     if answer is None:
-        raise checks.unavailable(_spelled(statement), statement)
+        spelled = f"{type(statement).__name__.upper()} {target}".rstrip()
+        raise KipError("UnsupportedCapability", f"{spelled} is not available", span=statement.span)
     return answer(statement, session)
-
-
-def _answer(statement: ast.Meta) -> _Answer | None:
-    match statement:
-        case ast.Describe():
-            return _DESCRIBE.get(statement.target)
-        case ast.List():
-            return _LIST.get(statement.target)
-        case _:
-            return _FAMILY.get(type(statement))
-
-
-def _spelled(statement: ast.Meta) -> str:
-    match statement:
-        case ast.Describe(target=target):
-            return f"DESCRIBE {target}"
-        case ast.List(target=target):
-            return f"LIST {target}"
-        case ast.ExportCapsule():
-            return "EXPORT CAPSULE"
-    return type(statement).__name__.upper()

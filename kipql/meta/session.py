@@ -5,7 +5,7 @@ facts about the memory that the runtime gathered. VALIDATE and PREVIEW come in a
 they run belongs to the runtime.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -19,6 +19,7 @@ from kipql.model import parse_id
 from kipql.values import Json, json_type
 
 if TYPE_CHECKING:
+    from kipql.capsules import Request
     from kipql.store.store import Store
     from kipql.store.view import View
 
@@ -43,8 +44,11 @@ class MetaSession:
     control       epistemic policies and trust, by sequence
     spaces        id and head of every visible Space
     outcome       the retained outcome of an idempotency key of this caller, or None
-    validate      `(language, text) -> result` of VALIDATE
+    validate      `(language, text, parameters) -> result` of VALIDATE; None for the parameters of the call
     preview       `(text) -> result` of PREVIEW KML
+    exporting     `(sequence or None) -> view` of what the caller may export
+    seal          `(view, roots, options) -> Capsule` of EXPORT CAPSULE
+    preview_import  `(capsule, plan or None) -> result` of PREVIEW IMPORT
     self_id       the Concept that the Space takes for itself (§5.6)
     """
 
@@ -59,8 +63,11 @@ class MetaSession:
     capabilities: Mapping[str, Json]
     spaces: Callable[[], list[dict[str, Json]]]
     outcome: Callable[[str], Outcome | None]
-    validate: Callable[[str, str], Json]
+    validate: Callable[[str, str, Mapping[str, Json] | None], Json]
     preview: Callable[[str], Json]
+    exporting: "Callable[[int | None], View]"
+    seal: "Callable[[View, Sequence[int], Request], Json]"
+    preview_import: Callable[[Json, Json], Json]
     readonly: bool = False
     self_id: str | None = None
     parameters: Mapping[str, Json] = field(default_factory=dict)
@@ -96,6 +103,15 @@ class MetaSession:
             span = node.span if node is not None else None
             raise KipError("ConstraintViolation", f"{what} is {value}; it must be {least} or more", span=span)
         return value
+
+    def options(self, statement: ast.Validate, *known: str) -> dict[str, Json]:
+        """The members of WITH. Raises ConstraintViolation for one that the statement's target does not know."""
+        given: dict[str, Json] = {} if statement.options is None else self.value(statement.options)
+        if unknown := sorted(given.keys() - set(known)):
+            hint = f"known: {', '.join(known)}" if known else "leave WITH out"
+            message = f"VALIDATE {statement.target} has no option {unknown[0]!r}"
+            raise KipError("ConstraintViolation", message, span=statement.span, hint=hint)
+        return given
 
     def element(self, node: ast.Value) -> int:
         """The element that an operand names: an id or `{"id": ...}`. Raises NotFoundOrNotVisible."""

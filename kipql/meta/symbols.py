@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.lang.words import near
+from kipql.meta.packages import find_package
 from kipql.meta.paging import fingerprint, paged
 from kipql.meta.session import MetaResult, MetaSession
+from kipql.schema import refs
+from kipql.schema.core import description
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -42,12 +44,11 @@ def _symbol_row(definition: Any) -> dict[str, Json]:
 
 
 def _package_row(package: "Package") -> dict[str, Json]:
-    return {
-        "package_ref": package.ref,
-        "package_id": package.package_id,
-        "version": package.version,
-        "status": "active",
-    }
+    return _row(package.ref, package.package_id, package.version)
+
+
+def _row(ref: str, package_id: str, version: str) -> dict[str, Json]:
+    return {"package_ref": ref, "package_id": package_id, "version": version, "status": "active"}
 
 
 def package_rows(environment: "Environment") -> list[dict[str, Json]]:
@@ -99,18 +100,14 @@ def describe_symbol(statement: ast.Describe, session: MetaSession) -> MetaResult
 
 
 def describe_package(statement: ast.Describe, session: MetaSession) -> MetaResult:
-    """DESCRIBE PACKAGE ref: `kip://path@version`, or `kip://path` for the version in force."""
-    ref = session.text(statement.subject, "a package")
-    packages = session.view.environment.packages
-    package = next((each for each in packages if ref in (each.ref, each.package_id)), None)
-    if package is None:
-        close = near(ref, [each.ref for each in packages])
-        raise KipError(
-            "NotFoundOrNotVisible",
-            f"no package {ref!r} is active",
-            span=statement.subject.span if statement.subject else None,
-            hint=f"did you mean {close!r}?" if close else "LIST SCHEMA PACKAGES shows the active packages",
-        )
+    """DESCRIBE PACKAGE ref: `kip://path@version`, or `kip://path` for the version in force.
+
+    Core, which has no artifact (§20.13), is described by its kinds, reserved fields and registries.
+    """
+    if session.text(statement.subject, "a package") in (refs.CORE_REF, refs.CORE_PACKAGE):
+        core = {name: member for name, member in description().items() if name not in ("format", "definitions")}
+        return MetaResult({**_row(refs.CORE_REF, refs.CORE_PACKAGE, refs.CORE_VERSION), **core})
+    package = find_package(session, statement.subject)
     described = _package_row(package)
     artifact = package.artifact
     described["manifest"] = artifact.get("manifest", {})

@@ -145,8 +145,9 @@ def _evidence(plan: Plan, draft: Draft) -> AnyRecord:
     base, changes = draft.base, _fields(draft)
     if base is None:
         changes["payload"] = _settled(changes.get("payload"))
+        digest = digests.content_digest(changes["payload"], plan.write.budget.limits.payload)
         if changes.get("content_digest") is None:
-            changes["content_digest"] = digests.content_digest(changes["payload"])
+            changes["content_digest"] = digest
         base = Evidence(**changes)
         changes = {}
     assert isinstance(base, Evidence)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from typing import Any
 
+from kipql.limits import exhausted
 from kipql.model import element_id
 from kipql.mutate.draft import REMOVED, Draft, Handle, Path, Placement, Target
 from kipql.schema.refs import written_lineage
@@ -12,8 +13,11 @@ from kipql.values import Json
 _REFERENCES = {("fields", "proposition"), ("fields", "asserted_by")}
 
 
-def content_digest(payload: Json) -> str | None:
-    """The sha256 of an inline payload: the bytes of a text, the canonical JSON (RFC 8785) of anything else."""
+def content_digest(payload: Json, most: int | None = None) -> str | None:
+    """The sha256 of an inline payload: the bytes of a text, the canonical JSON (RFC 8785) of anything else.
+
+    Raises ResourceExhausted for more than `most` bytes.
+    """
     if not isinstance(payload, dict) or "inline" not in payload:
         return None
     inline = payload["inline"]
@@ -23,6 +27,8 @@ def content_digest(payload: Json) -> str | None:
         import rfc8785
 
         content = rfc8785.dumps(inline)
+    if most is not None and len(content) > most:
+        exhausted("payload", most, f"the payload of Evidence has {len(content)} bytes")
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 

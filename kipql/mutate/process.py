@@ -23,7 +23,8 @@ def check(tx: "Transaction", code: int, activity: Activity) -> None:
     if decision is not None:
         require_inputs(activity, decision["applied_revisions"], "a DecisionRecord's applied revision")
     basis = held(view, activity, "DependencyBasis")
-    if basis is not None and activity.status in TERMINAL:
+    imported = tx.origin.import_id is not None  # its coordinates are the source's, and stay so (§41.7)
+    if basis is not None and activity.status in TERMINAL and not imported:
         _check_basis(tx, basis)
     attempt = held(view, activity, "AttemptRecord")
     if attempt is not None:

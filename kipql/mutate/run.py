@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kipql.lang import ast
+from kipql.limits import exhausted
 from kipql.model import element_id
 from kipql.mutate import (
     assertion,
@@ -69,6 +70,8 @@ def run(statement: ast.Kml, tx: "Transaction", parameters: Mapping[str, Json], w
     mark = tx.savepoint()
     try:
         clauses = statement.statements if isinstance(statement, ast.Mutate) else (statement,)
+        if len(clauses) > (most := write.budget.limits.statements):
+            exhausted("statements", most, f"the MUTATE has {len(clauses)} statements")
         plan = Plan(tx, parameters, write, _MAKERS)
         compose(plan, clauses)
         apply(plan)

@@ -24,11 +24,19 @@ def rank(operator: nodes.Operator, bound: frozenset[str]) -> int:
         case nodes.Triple():
             return _triple_rank(operator, bound)
         case nodes.Edges(source=source, target=target):
-            return 3 if known(source, bound) else 6 if known(target, bound) else 90
+            return 3 if known(source, bound) else _referrers_rank(target, bound)
         case nodes.Reach(subject=subject, object=object_):
             return 8 if known(subject, bound) else 10 if known(object_, bound) else 200
         case _:
             return WHOLE
+
+
+def _referrers_rank(target: nodes.Term, bound: frozenset[str]) -> int:
+    """What points at a target. Where the target differs from solution to solution, as inside NOT, its referrers are
+    a share of all references; a posting of a value would be read whole for each solution."""
+    if isinstance(target, nodes.Variable):
+        return POSTING - 1 if target.name in bound else 90
+    return POSTING + 1
 
 
 def known(term: nodes.Term, bound: frozenset[str]) -> bool:
@@ -55,6 +63,8 @@ def _test_rank(kind: int, test: nodes.Test, bound: frozenset[str]) -> int:
             return 0
         case nodes.Equals(steps=("key",)) if kind == CONCEPT:
             return 1
+        case nodes.KeyIn():
+            return 2
         case nodes.Equals(steps=("name",)) if kind == CONCEPT:
             return POSTING
         case nodes.Equals(steps=steps) if _has_posting(kind, steps):

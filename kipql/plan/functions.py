@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from kipql.errors import KipError
-from kipql.limits import DEFAULT_LIMITS, Budget, exhausted
+from kipql.limits import DEFAULT_LIMITS, Budget
 from kipql.model import KIND_NAMES, KIND_OF_NAME, kind_of
 from kipql.plan.cells import NULL, Ref
 from kipql.plan.logic import member
+from kipql.plan.matching import compiled_regex, regex_search
 from kipql.strength import effective_strength
 from kipql.values import json_type
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
-Answer = bool | str | float | None
+Answer = Any  # of a function that a text names: a boolean, a text, a number or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _text_argument(position: int, value: object) -> str | None:
 def _regex_argument(position: int, value: object) -> str | None:
     """As text; a pattern must compile besides. Raises as `compiled_regex`."""
     if position == 1 and isinstance(value, str):
-        compiled_regex(value, DEFAULT_LIMITS.regex_pattern)
+        compiled_regex(value, DEFAULT_LIMITS.regex_pattern, DEFAULT_LIMITS.regex_size)
     return _text_argument(position, value)
 
 
@@ -89,59 +89,32 @@ def kind_name(name: object) -> str:
     return name.capitalize() if isinstance(name, str) and name.isascii() else ""
 
 
-def regex_search(budget: Budget, text: object, pattern: object) -> bool | None:
-    """Whether the pattern is found anywhere in the text, in Python's `regex` dialect, version 0 (docs/kql.md)."""
-    if not isinstance(text, str) or not isinstance(pattern, str):
-        return None
-    limits = budget.limits
-    compiled = compiled_regex(pattern, limits.regex_pattern)
-    if len(text) > limits.regex_subject:
-        exhausted("regex_subject", limits.regex_subject, f"REGEX meets a text of {len(text)} characters")
-    return budget_search(budget, compiled, text)
-
-
-def budget_search(budget: Budget, compiled: Any, text: str) -> bool:
-    """One search, timed: per match and for the whole call."""
-    from time import monotonic
-
-    limits = budget.limits
-    left = limits.regex_total - budget.regex_seconds
-    began = monotonic()
-    try:
-        found = compiled.search(text, timeout=max(min(limits.regex_match, left), 1e-6)) is not None
-    except TimeoutError:
-        name, value = (
-            ("regex_match", limits.regex_match) if left > limits.regex_match else ("regex_total", limits.regex_total)
-        )
-        exhausted(name, value, "REGEX takes too long")
-    budget.regex_seconds += monotonic() - began
-    return found
-
-
-@lru_cache(maxsize=512)
-def compiled_regex(pattern: str, longest: int) -> Any:
-    """The compiled pattern. Raises InvalidSyntax for an invalid one, ResourceExhausted for a long one."""
-    import regex
-
-    if len(pattern) > longest:
-        exhausted("regex_pattern", longest, f"the regular expression has {len(pattern)} characters")
-    try:
-        return regex.compile(pattern, regex.VERSION0)
-    except (regex.error, OverflowError, RecursionError, ValueError, IndexError) as error:
-        raise KipError(
-            "InvalidSyntax",
-            f"the regular expression is invalid: {error}",
-            hint="REGEX(text, pattern) uses the dialect of Python's `regex` module",
-        ) from None
-
-
 def _strength(facet: object, reading: Any) -> float | None:
     """The computed strength of a MnemonicState at the read's instant (§59.1)."""
     return effective_strength(facet, reading.now) if isinstance(facet, Mapping) else None
 
 
+def _validity(steps: tuple[str, ...]) -> Callable[..., Any]:
+    """The computed `_system.dependency_validity` of an element, or a member of it (§57.6)."""
+
+    def call(budget: Budget, element: object, reading: Any) -> Any:
+        if not isinstance(element, Ref):
+            return None
+        value = reading.dependency_validity(element.code, budget)
+        for step in steps:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return value
+
+    return call
+
+
 STRENGTH = "effective_strength"
 """What the path of the computed member `effective_strength` becomes; no text can call it."""
+VALIDITY = "dependency_validity"
+"""The same of `_system.dependency_validity`; the steps below it follow, each after a dot."""
+
+COMPUTED = frozenset((STRENGTH, VALIDITY))
+"""The members that are computed when they are read."""
 
 FUNCTIONS = {
     function.name: function
@@ -164,4 +137,11 @@ _COMPUTED = {STRENGTH: Function(STRENGTH, 2, _strength)}
 
 def registered(name: str) -> Function:
     """The function of a call in a plan: one that a text names, or one that computes a member."""
-    return FUNCTIONS.get(name) or _COMPUTED[name]
+    return FUNCTIONS.get(name) or _COMPUTED.get(name) or _validity_member(name)
+
+
+@lru_cache(maxsize=64)
+def _validity_member(name: str) -> Function:
+    first, *steps = name.split(".")
+    assert first == VALIDITY
+    return Function(name, 2, _validity(tuple(steps)), budget=True)

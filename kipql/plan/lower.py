@@ -15,8 +15,8 @@ from kipql.lang import ast
 from kipql.model import KIND_OF_NAME
 from kipql.plan import beliefs, bindings, identities, lower_search, nodes, variables
 from kipql.plan.expressions import ascii_upper, is_aggregate, syntax
-from kipql.plan.functions import STRENGTH
-from kipql.plan.lower_elements import STRENGTH_PATH, computed, element_tests
+from kipql.plan.functions import STRENGTH, VALIDITY
+from kipql.plan.lower_elements import STRENGTH_PATH, VALIDITY_PATH, computed, element_tests
 from kipql.plan.lower_terms import Terms
 from kipql.plan.shape import LIFTED
 from kipql.spans import Span
@@ -175,7 +175,7 @@ class Lowering:
                 name, path = name_of(var, renames), self.terms.path(steps)
                 if path[0] == lower_search.RETRIEVAL and name in self._searches:
                     return nodes.Retrieval(name, self._searches[name], path[1:])
-                return self.computed(name, expression.span) if computed(path) else nodes.Member(name, path)
+                return self.computed(name, path, expression.span) if computed(path) else nodes.Member(name, path)
             case ast.Literal() | ast.Param():
                 return nodes.Const(self.slots.of(expression))
             case ast.Array(items=items):
@@ -200,8 +200,12 @@ class Lowering:
                     expression, "a tuple is a pattern, not a value", "bind the Proposition to a variable first"
                 )
 
-    def computed(self, name: str, where: Span) -> nodes.Expression:
-        """The computed member of MnemonicState: a function of the Facet and the read's instant (§59.1)."""
+    def computed(self, name: str, steps: nodes.Steps, where: Span) -> nodes.Expression:
+        """A computed member: of MnemonicState a function of the Facet and the read's instant (§59.1), of `_system` one
+        of the element and all that the read is based on (§57.6)."""
+        if steps[:2] == VALIDITY_PATH:
+            function = ".".join((VALIDITY, *map(str, steps[2:])))
+            return nodes.Apply(function, (nodes.Load(name), nodes.Const(self.reading())), where)
         facet = nodes.Member(name, STRENGTH_PATH[:2])
         return nodes.Apply(STRENGTH, (facet, nodes.Const(self.reading())), where)
 

@@ -12,7 +12,7 @@ from kipql.lang import ast
 from kipql.model import ASSERTION, CONCEPT, PROPOSITION
 from kipql.plan import nodes
 from kipql.plan.expressions import syntax
-from kipql.plan.functions import STRENGTH
+from kipql.plan.functions import STRENGTH, VALIDITY
 
 if TYPE_CHECKING:
     from kipql.plan.lower import Lowering
@@ -22,11 +22,14 @@ Renames = Mapping[str, str]
 REFERENCES = {ASSERTION: {"proposition": PROPOSITION, "asserted_by": CONCEPT}, CONCEPT: {"merged_into": CONCEPT}}
 SYMBOLS = ("schema_ref", "predicate_ref")
 STRENGTH_PATH = ("facets", "kip://profiles/cognitive-memory/MnemonicState", STRENGTH)
+VALIDITY_PATH = ("_system", VALIDITY)
 
 
 def computed(steps: nodes.Steps) -> bool:
-    """Whether a path is a computed member, which no element stores (§18.2, §59.1)."""
-    return steps == STRENGTH_PATH
+    """Whether a path is a computed member, which no element stores (§18.2, §57.6, §59.1)."""
+    return steps == STRENGTH_PATH or (
+        steps[:2] == VALIDITY_PATH and all(isinstance(step, str) and step.isidentifier() for step in steps)
+    )
 
 
 def element_tests(
@@ -104,7 +107,7 @@ class _Reader:
     def _nested(self, steps: nodes.Steps, value: ast.Expression) -> None:
         match value:
             case ast.Literal() | ast.Param() if computed(steps):
-                left = self._lowering.computed(self._variable, value.span)
+                left = self._lowering.computed(self._variable, steps, value.span)
                 self.after.append(nodes.Keep(nodes.Comparison("==", left, nodes.Const(self._lowering.slots.of(value)))))
             case ast.Literal() | ast.Param():
                 self.tests.append(nodes.Equals(steps, self._lowering.slots.of(value)))

@@ -198,6 +198,13 @@ class Equals(Node):
 
 
 @node
+class KeyIn(Node):
+    """A Concept's key is one of a list: a parameter, or constants. It came from a FILTER."""
+
+    listed: Const | Listing
+
+
+@node
 class HasLength(Node):
     """An array of exactly so many items; 0 is the empty array."""
 
@@ -229,7 +236,7 @@ class Binds(Node):
     natural: str = "value"
 
 
-Test: TypeAlias = IsElement | HasType | Equals | HasLength | IsObject | Refers | Binds
+Test: TypeAlias = IsElement | HasType | Equals | KeyIn | HasLength | IsObject | Refers | Binds
 
 
 # --- operators ----------------------------------------------------------------------------------------
@@ -406,6 +413,24 @@ class Sort(Node):
 
 
 @node
+class Scan(Node):
+    """A count over every Assertion in groups, for columns (`plan.rules.scans`).
+
+    propositions  whether its Proposition is matched too
+    predicates    the Predicates that count; none for any
+    named         ("stance" or "mode", the name it has to be)
+    limits        (column, how it is ordered against, a constant)
+    keys          what each plain item groups by
+    """
+
+    propositions: bool
+    predicates: tuple[SymbolRef, ...]
+    named: tuple[tuple[str, Slot], ...]
+    limits: tuple[tuple[str, str, Slot], ...]
+    keys: tuple[str, ...]
+
+
+@node
 class Plan(Node):
     """A FIND, or the WHERE of a statement, ready to run.
 
@@ -415,6 +440,7 @@ class Plan(Node):
     items      what FIND lists
     unique     solutions can not repeat: "always", "unmerged" (while the view has no merges) or "no"
     ordered    solutions come in their canonical order by themselves
+    scan       the same as a count over columns, where it is one
     """
 
     block: Block
@@ -425,6 +451,7 @@ class Plan(Node):
     order: tuple[Sort, ...] = ()
     unique: str = "no"
     ordered: bool = False
+    scan: Scan | None = None
 
     @property
     def grouped(self) -> bool:

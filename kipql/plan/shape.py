@@ -6,11 +6,12 @@ plan depends on them. Every span of the shape is a number into a table of the sp
 that a plan that was made from one text reports errors in another.
 """
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from kipql.errors import KipError
 from kipql.lang import ast
+from kipql.lang.walk import members
 from kipql.plan.expressions import ascii_upper
 from kipql.spans import NOWHERE, Span
 from kipql.values import Scalar
@@ -50,19 +51,30 @@ class _Lift:
         """A copy whose spans are numbers; literals become parameters where `lifting`."""
         if isinstance(node, ast.Literal):
             return self._literal(node, lifting)  # type: ignore[return-value]
-        changes: dict[str, object] = {"span": self.mark(node.span)}
-        for name, value in _members(node):
-            changes[name] = self.value(value, lifting and not _stays(node, name))
-        if isinstance(node, ast.Call) and ascii_upper(node.name) in ("REGEX", "IS_KIND") and len(node.args) == 2:
-            changes["args"] = (self.node(node.args[0], lifting), self.node(node.args[1], False))
-        return replace(node, **changes)  # type: ignore[arg-type]
+        span, kind = self.mark(node.span), type(node)
+        if kind is ast.Call:
+            return self._call(node, span, lifting)  # type: ignore[arg-type, return-value]
+        values: list[object] = []
+        for name in members(kind):
+            value = getattr(node, name)
+            if isinstance(value, ast.Node | tuple):
+                value = self.value(value, lifting and not _stays(node, name))
+            values.append(value)
+        return kind(*values, span=span)
 
     def value(self, value: object, lifting: bool) -> object:
         if isinstance(value, ast.Node):
             return self.node(value, lifting)
         if isinstance(value, tuple):
-            return tuple(self.value(item, lifting) for item in value)
+            return tuple([self.value(item, lifting) for item in value])
         return value
+
+    def _call(self, call: ast.Call, span: Span, lifting: bool) -> ast.Call:
+        """A call; the constant that a pattern or a kind is compiled from stays."""
+        args = call.args
+        if len(args) == 2 and ascii_upper(call.name) in ("REGEX", "IS_KIND"):
+            return replace(call, args=(self.node(args[0], lifting), self.node(args[1], False)), span=span)
+        return replace(call, args=tuple([self.node(item, lifting) for item in args]), span=span)
 
     def _literal(self, literal: ast.Literal, lifting: bool) -> ast.Node:
         span = self.mark(literal.span)
@@ -70,12 +82,6 @@ class _Lift:
             return ast.Literal(literal.value, span=span)
         self.literals.append(literal.value)
         return ast.Param(f"{LIFTED}{len(self.literals) - 1}", span=span)
-
-
-def _members(node: ast.Node) -> list[tuple[str, object]]:
-    assert is_dataclass(node)
-    pairs = [(field.name, getattr(node, field.name)) for field in fields(node) if field.name != "span"]
-    return [pair for pair in pairs if isinstance(pair[1], ast.Node | tuple)]
 
 
 _SYMBOLS = {

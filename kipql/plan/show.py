@@ -12,7 +12,7 @@ def shown(plan: nodes.Plan, note: Note = lambda operator: "") -> str:
     """The plan; `note` adds to the line of an operator."""
     lines = _block(plan.block, 0, note)
     if plan.grouped:
-        lines.append("group")
+        lines.append("group" if plan.scan is None else "group, counted in columns")
     for sort in plan.order:
         key = f"column {sort.key}" if isinstance(sort.key, int) else expression(sort.key)
         lines.append(f"order by {key}{' descending' if sort.descending else ''}")
@@ -125,6 +125,8 @@ def _test(test: nodes.Test) -> str:
             return f"type {symbol.name}"
         case nodes.Equals(steps=steps, slot=slot, scalar=scalar):
             return f"{_path(steps)} {'==' if scalar else '='} {_slot(slot)}"
+        case nodes.KeyIn(listed=listed):
+            return f"key in {expression(listed)}"
         case nodes.HasLength(steps=steps, length=length):
             return f"{_path(steps)} has {length} items"
         case nodes.IsObject(steps=steps):
@@ -152,6 +154,8 @@ def expression(one: nodes.Expression) -> str:
             return "{" + ", ".join(f"{n}: {expression(i)}" for n, i in zip(names, items, strict=True)) + "}"
         case nodes.Apply(function=functions.STRENGTH, args=(facet, _)):
             return f"{expression(facet)}.effective_strength"
+        case nodes.Apply(function=function, args=(element, _)) if function.startswith(functions.VALIDITY):
+            return f"{expression(element)}._system.{function}"
         case nodes.Apply(function=function, args=args):
             return f"{function}({', '.join(map(expression, args))})"
         case nodes.Opposite(operand=operand):

@@ -16,12 +16,13 @@ from kipql.times import parse_instant
 Label = Callable[[str], str]
 
 
-def timeline(slot: Mapping[str, Any], label: Label = str, *, columns: int = 48) -> str:
+def timeline(slot: Mapping[str, Any], label: Label = str, *, columns: int = 48, screen: int | None = None) -> str:
     """A slot as a heading, one bar per candidate value over world time, and its claims.
 
     slot     a slot or a single belief, read with `explanation: "ledger"`
     label    what to call an element id; the id itself by default
     columns  screen cells of the time axis
+    screen   the width to fit the claims to, None cuts nothing
 
     Raises ConstraintViolation when the explanation holds no ledger.
     """
@@ -30,13 +31,22 @@ def timeline(slot: Mapping[str, Any], label: Label = str, *, columns: int = 48) 
     values = {belief["proposition_id"]: belief["status"] for belief in beliefs}
     parts = [_heading(slot, label), _axis(entries, values, slot["basis"]["valid_at"], label, columns)]
     if entries:
-        parts.append(table(_COLUMNS, [_row(entry, label) for entry in entries], widest=None))
+        parts.append(_table(entries, label, screen))
     return "\n\n".join(part for part in parts if part)
 
 
-def ledger(slot: Mapping[str, Any], label: Label = str) -> str:
-    """The claims of a slot or belief as a table: verdict, effective time, root group, what cut it."""
-    return table(_COLUMNS, [_row(entry, label) for entry in _entries(slot)], widest=None)
+def ledger(slot: Mapping[str, Any], label: Label = str, *, screen: int | None = None) -> str:
+    """The claims of a slot or belief as a table: each with its effective time, whether it counts or why not, its root
+    group, the succession line that cut it, and the policy rule that decided for or against its value.
+
+    screen  the width to fit it to, without the columns that say nothing; None cuts nothing
+    """
+    return _table(_entries(slot), label, screen)
+
+
+def heading(slot: Mapping[str, Any], label: Label = str) -> str:
+    """What is believed, at which coordinates, by which rule, and until when."""
+    return _heading(slot, label)
 
 
 def _entries(slot: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -59,6 +69,8 @@ def _heading(slot: Mapping[str, Any], label: Label) -> str:
     what = _subject(slot, label)
     where = f"at {basis['valid_at']}, snapshot {basis['snapshot_seq']}, policy {basis['policy']['id']}"
     lines = [f"{what}{slot['status']}{_accepted(slot, label)}", where]
+    if rule := slot["explanation"].get("rule"):
+        lines.append(f"decided by {rule}")
     if reasons := slot["uncertainty"]["reasons"]:
         lines.append(f"because {', '.join(reasons)}")
     if basis["next_invalid_at"] is not None:
@@ -100,7 +112,7 @@ def _axis(
     first, last = known[0], known[-1]
     margin = max(1, (last - first) // 12)
     scale = _Scale(first - margin, last + margin, columns)
-    names = [f"{terminal(_value_of(entry, label))} ({terminal(label(entry['actor']['id']))})" for entry in placed]
+    names = [f"{terminal(_said(entry, label))} ({terminal(label(entry['actor']['id']))})" for entry in placed]
     wide = max(width(name) for name in names)
     lines = [
         f"{name}{' ' * (wide - width(name))}  {_bar(entry, scale, asked)}  {values.get(entry['proposition_id'], '')}"
@@ -163,25 +175,63 @@ def _sides(entry: Mapping[str, Any]) -> list[int]:
 
 # --- claims -------------------------------------------------------------------------------------------
 
-_COLUMNS = ("claim", "who", "says", "how", "said at", "holds from", "until", "verdict", "root", "ended by")
+_COLUMNS = ("claim", "who", "says", "how", "said at", "holds from", "until", "verdict", "root", "ended by", "rule")
 
 
-def _row(entry: Mapping[str, Any], label: Label) -> list[object]:
-    times = entry["effective_time"] or {"from": None, "until": None}
-    ended = entry["ended_by"]
-    root = entry["root_group"]
+def _table(entries: Sequence[Mapping[str, Any]], label: Label, screen: int | None) -> str:
+    values = {entry["proposition_id"]: _value_of(entry, label) for entry in entries}
+    rows = [_row(entry, label, values) for entry in entries]
+    if screen is None:
+        return table(_COLUMNS, rows, widest=None)
+    from kipql.render.modes import as_fitted
+
+    told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in rows)]
+    return as_fitted([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in rows], label, screen)
+
+
+def _row(entry: Mapping[str, Any], label: Label, values: Mapping[str, str]) -> list[Any]:
+    times = entry["effective_time"] or entry["valid_time"]
     return [
         entry["assertion_id"],
         label(entry["actor"]["id"]),
-        f"{'' if entry['stance'] == 'support' else entry['stance'] + ' '}{_value_of(entry, label)}",
+        _said(entry, label),
         entry["mode"],
         entry["asserted_at"][:10],
         _when(times["from"], "not said"),
         _when(times["until"], "open"),
-        entry["verdict"],
-        "" if root is None else f"#{root + 1}",
-        "" if ended is None else ", ".join(ended["assertion_ids"]),
+        _verdict(entry),
+        "" if entry["root_group"] is None else f"#{entry['root_group'] + 1}",
+        _ended(entry["ended_by"]),
+        _rule(entry["precedence"], values),
     ]
+
+
+def _verdict(entry: Mapping[str, Any]) -> str:
+    """Whether it counts, else why not: what revised it, why its derivation does not hold."""
+    by = f" by {', '.join(entry['revised_by'])}" if entry["verdict"] == "superseded" and entry["revised_by"] else ""
+    if not entry["counts"] or entry["dependency"] == "current":
+        return f"{entry['verdict']}{by}"
+    return f"{entry['verdict']}, {entry['dependency']}: {', '.join(entry['dependency_reasons'])}"
+
+
+def _ended(ended: Mapping[str, Any] | None) -> str:
+    """The succession line that cut it, and the claims on it that did (§25.4)."""
+    return "" if ended is None else f"{ended['line']} line: {', '.join(ended['assertion_ids'])}"
+
+
+def _rule(precedence: Mapping[str, Any] | None, values: Mapping[str, str]) -> str:
+    """The policy rule that decided the conflict that its value was in (§21.13)."""
+    if precedence is None:
+        return ""
+    by = precedence["outranked_by"]
+    if by is not None:
+        return f"{precedence['rule']} for {values.get(by, by)}"
+    return f"{precedence['rule']} over {', '.join(values.get(one, one) for one in precedence['prevailed_over'])}"
+
+
+def _said(entry: Mapping[str, Any], label: Label) -> str:
+    """What the claim says: its value, after a stance that does not support it."""
+    return f"{'' if entry['stance'] == 'support' else entry['stance'] + ' '}{_value_of(entry, label)}"
 
 
 def _value_of(entry: Mapping[str, Any], label: Label) -> str:

@@ -4,15 +4,13 @@ JSON is one array of objects keyed by column (a repeated column gets a number), 
 line, CSV has a header line and cells that no spreadsheet runs.
 """
 
-import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from kipql.escape import csv_cell
+from kipql.escape import csv_cell, json_text
 from kipql.render.tables import WIDEST, table
-from kipql.render.values import compact, many
+from kipql.render.values import many
 from kipql.values import Json
 
 Rows = Sequence[Sequence[Json]]
@@ -38,17 +36,19 @@ def as_table(columns: Sequence[str], rows: Rows, widest: int | None = WIDEST) ->
 def as_json(columns: Sequence[str], rows: Rows) -> str:
     """One JSON array of objects."""
     keys = column_keys(columns)
-    return json.dumps([dict(zip(keys, row, strict=True)) for row in rows], ensure_ascii=False, indent=2)
+    return json_text([dict(zip(keys, row, strict=True)) for row in rows], indent=2)
 
 
 def as_jsonl(columns: Sequence[str], rows: Rows) -> str:
     """One JSON object a line."""
     keys = column_keys(columns)
-    return "\n".join(compact(dict(zip(keys, row, strict=True))) for row in rows)
+    return "\n".join(json_text(dict(zip(keys, row, strict=True))) for row in rows)
 
 
 def as_csv(columns: Sequence[str], rows: Rows) -> str:
     """A header line and one line a row (RFC 4180); null is an empty cell, objects are JSON."""
+    import csv
+
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow([csv_cell(key) for key in column_keys(columns)])
@@ -59,7 +59,7 @@ def as_csv(columns: Sequence[str], rows: Rows) -> str:
 def _cell(value: Json) -> str:
     if value is None:
         return ""
-    return csv_cell(value) if isinstance(value, str) else compact(value)
+    return csv_cell(value) if isinstance(value, str) else json_text(value)
 
 
 FORMATS: Mapping[str, Callable[[Sequence[str], Rows], str]] = {

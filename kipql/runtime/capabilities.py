@@ -32,24 +32,28 @@ _SUPPORTED: Mapping[str, Json] = {
     "symbol_lineage": None,
     "weighted_projection": None,
     "belief_slot": None,
+    "list_dependents": None,
+    "materialized_projection": None,
+    "snapshot_tokens": None,
     "draft_vocabulary": None,
     "identity_repair": None,
     "recording_repair": None,
     "watch_evaluation": None,
+    "capsule_export": None,
+    "capsule_import": None,
     "derive_permission": None,
     "record_outcome_permission": None,
 }
 _ABSENT = (
     "semantic_search", "hybrid_search",
     "signed_receipts", "streaming", "artifacts", "filtered_delivery", "exposure_log",
-    "capsule_export", "capsule_import", "capsule_signatures", "kip1_migration", "memory_interface",
-    "durable_brain_runtime", "receiver_fencing", "prospective_trials", "list_dependents",
-    "materialized_projection",
+    "capsule_signatures", "kip1_migration", "memory_interface",
+    "durable_brain_runtime", "receiver_fencing", "prospective_trials", "ast",
 )  # fmt: skip
 
 _WRITING = {
     "atomic_batch", "ingestion_context", "payload_purge", "transition", "draft_vocabulary", "identity_repair",
-    "recording_repair", "watch_evaluation",
+    "recording_repair", "watch_evaluation", "capsule_import",
 }  # fmt: skip
 
 _EMBEDDING = {"semantic_search", "hybrid_search"}
@@ -69,6 +73,7 @@ def capabilities(*, readonly: bool = False, embedder: bool = False) -> dict[str,
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "historical_reads": ("read",),
     "historical_search": ("search",),
+    "snapshot_tokens": ("read",),
     "semantic_search": ("search",),
     "hybrid_search": ("search",),
     "search_index_freshness": ("search",),

@@ -11,7 +11,7 @@ from kipql.runtime.session import Session
 from kipql.runtime.writing import rehearse
 from kipql.values import Json
 
-# What says nothing about the text: another transaction, the clock, the disk.
+# What says nothing about the text: another transaction, the clock, the disk. So does a token of another state.
 _SURROUNDINGS = ("SerializationConflict", "ExecutionTimeout", "MemoryUnavailable")
 
 
@@ -33,7 +33,7 @@ def validate(
         elif not unbound:
             rehearse(session, parsed, parameters, budget)
     except KipError as error:
-        if error.code in _SURROUNDINGS:
+        if error.code in _SURROUNDINGS or error.details.get("precondition") == "snapshot_token":
             raise
         errors.append(wire_error(error.in_text(text)))
     return {"valid": not errors, "language": language, "errors": errors, "unbound_parameters": unbound}

@@ -2,7 +2,7 @@
 
 Only what needs no memory is decided here: the form of every member, the mode rule of §75, and what this
 engine does not offer whatever the Space (another protocol version, isolation, an AST instead of text, a
-compatibility profile, a snapshot token). Unknown members are refused, never ignored.
+compatibility profile). Unknown members are refused, never ignored.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from typing import NoReturn
 from kipql.errors import KipError
 from kipql.runtime import form
 from kipql.runtime.ingestion import Entry, entries
+from kipql.store.changes import KIP as PROTOCOL
 from kipql.values import Json
 
-PROTOCOL = "2.0"
 MODES = ("independent", "sequence", "atomic")
 ISOLATIONS = ("serializable",)
 
@@ -50,6 +50,7 @@ class Request:
     ingest: tuple[Entry, ...] = ()
     space_seq: int | None = None
     schema_environment_version: int | None = None
+    snapshot_token: str | None = None
     requires: Mapping[str, Json] = field(default_factory=dict)
     context: Mapping[str, Json] = field(default_factory=dict)
     dry_run: bool = False
@@ -71,7 +72,7 @@ def read_envelope(value: object) -> Request:
         form.refuse("execution", "is needed for several operations", f"set execution.mode to {', '.join(MODES)}")
     preconditions = _part(wire, "preconditions", ("space_seq", "schema_environment_version"))
     options = _part(wire, "options", ("dry_run", "deadline_ms"))
-    _refuse_tokens(wire)
+    _refuse_profile(wire)
     return Request(
         operations=operations,
         mode=mode,
@@ -83,6 +84,7 @@ def read_envelope(value: object) -> Request:
         ingest=_ingest(wire),
         space_seq=_bound(preconditions, "preconditions", "space_seq"),
         schema_environment_version=_bound(preconditions, "preconditions", "schema_environment_version"),
+        snapshot_token=_token(wire),
         requires=form.named(wire.get("requires", {}), "requires", form.CAPABILITY),
         context=_context(wire),
         dry_run=form.boolean(options.get("dry_run", False), "options.dry_run"),
@@ -145,7 +147,7 @@ def _operation(value: Json, where: str, shared: Mapping[str, Json]) -> Operation
     operation = form.members(value, where, _OPERATION)
     form.extensions(operation, where)
     if "ast" in operation and "command" not in operation:
-        _unsupported("structured ASTs are not accepted", "send the command as text")
+        _unsupported("structured ASTs are not accepted", "send the command as text", "ast")
     if "ast" in operation or "command" not in operation:
         form.refuse(where, "needs exactly one of command and ast")
     if "options" in operation:
@@ -169,7 +171,8 @@ def _space(wire: Mapping[str, Json]) -> str | None:
     if "space" not in wire:
         return None
     selector = form.members(wire["space"], "space", ("id", "uri"))
-    named = {form.string(value, f"space.{name}", 2048) for name, value in selector.items()}
+    most = {"id": 512, "uri": 2048}
+    named = {form.string(value, f"space.{name}", most[name]) for name, value in selector.items()}
     if len(named) != 1:
         form.refuse("space", "needs an id or a uri" if not named else "names two different Spaces")
     return named.pop()
@@ -191,13 +194,18 @@ def _context(wire: Mapping[str, Json]) -> Mapping[str, Json]:
     return context
 
 
-def _refuse_tokens(wire: Mapping[str, Json]) -> None:
+def _token(wire: Mapping[str, Json]) -> str | None:
+    read = _part(wire, "read", ("snapshot_token",))
+    return form.string(read["snapshot_token"], "read.snapshot_token", 8192) if "snapshot_token" in read else None
+
+
+def _refuse_profile(wire: Mapping[str, Json]) -> None:
     if "compatibility_profile" in wire:
         profile = form.string(wire["compatibility_profile"], "compatibility_profile", 128)
-        _unsupported(f"the compatibility profile {profile!r} is not available", "write native KIP 2.0")
-    if "snapshot_token" in _part(wire, "read", ("snapshot_token",)):
-        _unsupported("snapshot tokens are not issued here", "name a past state with AS OF SEQ")
+        _unsupported(
+            f"the compatibility profile {profile!r} is not available", "write native KIP 2.0", "kip1_migration"
+        )
 
 
-def _unsupported(problem: str, hint: str) -> NoReturn:
-    raise KipError("UnsupportedCapability", problem, hint=hint)
+def _unsupported(problem: str, hint: str, capability: str) -> NoReturn:
+    raise KipError("UnsupportedCapability", problem, hint=hint, details={"capability": capability})

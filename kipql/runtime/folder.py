@@ -4,17 +4,24 @@
 whole: a temporary file, fsync, rename, fsync of the folder. `nexus/spaces/<id>` remembers that a Space was made,
 so that one whose journal has vanished is damage and never a new, empty Space. `nexus/governed` says that rules
 decide in a Space, so that the others are not open to everybody while that one is closed.
+
+Making a memory ends with the rename of that file: what a crash before leaves is no memory yet, and is made anew.
 """
 
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from kipql.errors import KipError
 
+if TYPE_CHECKING:
+    from kipql.store.files import Files
+
 FORMAT = 1
 _MARK = "kipql-memory"
+_LONGEST = 255  # characters of a name in the usual file systems
 
 
 def path_of(value: object) -> Path:
@@ -43,7 +50,7 @@ def open_folder(path: Path, *, readonly: bool) -> None:
         mark = path / "nexus" / "memory.json"
         if mark.is_file():
             _check(mark)
-        elif readonly or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        elif readonly or (path.exists() and not (path.is_dir() and _is_unmade(path))):
             raise KipError(
                 "NotAMemory",
                 f"{path} is no memory" if path.exists() else f"there is no memory at {path}",
@@ -60,7 +67,7 @@ def open_folder(path: Path, *, readonly: bool) -> None:
 
 def space_folder(path: Path, space_id: str) -> Path:
     """Where a Space lives; its id is percent-encoded, so that every file system can hold it."""
-    return path / "spaces" / quote(space_id, safe="")
+    return path / "spaces" / _named(space_id)
 
 
 def space_ids(path: Path) -> list[str]:
@@ -68,11 +75,19 @@ def space_ids(path: Path) -> list[str]:
     Space wrote is none."""
     names = {each.parent.name for each in (path / "spaces").glob("*/journal")}
     names |= {each.name for each in (path / "nexus" / "spaces").glob("*")}
-    return sorted(unquote(name) for name in names if quote(unquote(name), safe="") == name)
+    return sorted(unquote(name) for name in names if _named(unquote(name)) == name)
 
 
 def check_space(path: Path, space_id: str) -> None:
-    """Raises MemoryDamaged when a Space was made and its journal is gone."""
+    """Raises MemoryUnavailable when the folder is no memory any more, MemoryDamaged when a Space was made and its
+    journal is gone."""
+    if not (path / "nexus" / "memory.json").is_file():
+        raise KipError(
+            "MemoryUnavailable",
+            f"the memory {path} is gone",
+            hint="it was moved or removed while it was open; restore it",
+            details={"path": str(path)},
+        )
     if _space_mark(path, space_id).exists() and not (space_folder(path, space_id) / "journal").exists():
         raise KipError(
             "MemoryDamaged",
@@ -88,10 +103,7 @@ def remember_space(path: Path, space_id: str) -> None:
     if mark.exists():
         return
     try:
-        mark.parent.mkdir(exist_ok=True)
-        mark.touch()
-        sync_folder(mark.parent)
-        sync_folder(mark.parent.parent)
+        _mark(mark)
     except OSError as error:
         raise KipError("MemoryUnavailable", f"{mark} can not be written: {error.strerror or error}") from error
 
@@ -107,44 +119,79 @@ def remember_governed(path: Path) -> None:
     if mark.exists():
         return
     try:
-        mark.touch()
-        sync_folder(mark.parent)
+        _mark(mark)
     except OSError as error:
         raise KipError("MemoryUnavailable", f"{mark} can not be written: {error.strerror or error}") from error
 
 
 def _space_mark(path: Path, space_id: str) -> Path:
-    return path / "nexus" / "spaces" / quote(space_id, safe="")
+    return path / "nexus" / "spaces" / _named(space_id)
+
+
+def _named(space_id: str) -> str:
+    """The name of a folder for a Space id. Raises ConstraintViolation for an id that no file system holds."""
+    try:
+        name = quote(space_id, safe="")
+    except UnicodeEncodeError:
+        raise KipError("ConstraintViolation", f"the Space id {space_id!r} holds half of a surrogate pair") from None
+    if len(name) > _LONGEST:
+        raise KipError(
+            "ConstraintViolation",
+            f"the Space id has {len(name)} characters when it is written as a folder's name; {_LONGEST} is the most",
+            hint="give the Space a shorter id",
+        )
+    return name.replace(".", "%2E") if name in (".", "..") else name  # which are other folders
 
 
 def sync_folder(path: Path) -> None:
     """Make the entries of a folder durable, where the platform can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _files().sync_folder(path)
+
+
+def _files() -> "Files":
+    from kipql.store.files import Files
+
+    return Files()
+
+
+def _is_unmade(path: Path) -> bool:
+    """Whether a folder is empty, or holds what a crash left of a memory that was being made."""
+    allowed = {"": {"nexus", "spaces"}, "nexus": {"memory.tmp"}, "spaces": set[str]()}
+    return all(
+        {each.name for each in (path / folder).iterdir()} <= names
+        for folder, names in allowed.items()
+        if not folder or (path / folder).exists()
+    )
 
 
 def _create(mark: Path) -> None:
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    (mark.parent.parent / "spaces").mkdir(exist_ok=True)
+    files = _files()
+    files.make_folder(mark.parent)
+    files.make_folder(mark.parent.parent / "spaces")
     draft = mark.with_suffix(".tmp")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump({"format": _MARK, "version": FORMAT}, file)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(mark)
-    sync_folder(mark.parent)
-    sync_folder(mark.parent.parent)
+    file = files.open(draft, create=True)
+    try:
+        files.write(file, json.dumps({"format": _MARK, "version": FORMAT}).encode() + b"\n")
+        files.fsync(file)
+    finally:
+        files.close(file)
+    files.rename(draft, mark)
+    for folder in (mark.parent, mark.parent.parent):
+        files.sync_folder(folder)
+
+
+def _mark(path: Path) -> None:
+    """Make an empty file, durably."""
+    files = _files()
+    files.make_folder(path.parent)
+    files.close(files.open(path, create=True))
+    for folder in (path.parent, path.parent.parent):
+        files.sync_folder(folder)
 
 
 def _check(mark: Path) -> None:
     try:
-        control = json.loads(mark.read_text(encoding="utf-8"))
+        control = json.loads(_files().read(mark))
         version = control["version"] if control["format"] == _MARK else None
     except (ValueError, KeyError, TypeError, RecursionError):
         version = None

@@ -16,7 +16,7 @@ Entry: TypeAlias = Mapping[str, Json]
 
 _MEMBERS = (
     "key", "evidence_class", "payload", "payload_artifact", "media_type", "observed_at", "source_actor",
-    "client_key", "facets",
+    "client_key", "facets", "extensions",
 )  # fmt: skip
 
 
@@ -58,10 +58,17 @@ def _entry(value: Json, where: str) -> Entry:
     if form.NAME.fullmatch(form.string(entry["key"], f"{where}.key")) is None:
         form.refuse(f"{where}.key", "must be a parameter name")
     form.string(entry["evidence_class"], f"{where}.evidence_class", 256)
+    form.extensions(entry, where)
     if ("payload" in entry) == ("payload_artifact" in entry):
         form.refuse(where, "needs exactly one of payload and payload_artifact")
     if "payload_artifact" in entry:
-        raise KipError("UnsupportedCapability", "artifact handles are not available", hint="send the payload inline")
+        form.string(entry["payload_artifact"], f"{where}.payload_artifact", 8192)
+        raise KipError(
+            "UnsupportedCapability",
+            "artifact handles are not available",
+            hint="send the payload inline",
+            details={"capability": "artifacts"},
+        )
     if "media_type" in entry:
         form.string(entry["media_type"], f"{where}.media_type", 256)
     if "client_key" in entry:

@@ -3,17 +3,20 @@
 The form of a record is that of `kipql.mutate.load`; a name given with `as` holds for the whole load.
 """
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from kipql.errors import KipError
+from kipql.limits import Limits, cancelled
 from kipql.runtime.session import Session
 from kipql.runtime.work import Work
 from kipql.values import Json
 
 BATCH = 1_000
 _LARGEST = 1 << 30
+_AT_ONCE = 1_000  # records read before the caller's flag is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,13 @@ class Loaded:
     ids: Mapping[str, str]
 
 
-def load(session: Session, records: Iterable[Mapping[str, Json]], batch: int) -> Loaded:
+def load(
+    session: Session,
+    records: Iterable[Mapping[str, Json]],
+    batch: int,
+    limits: Limits | None = None,
+    cancel: threading.Event | None = None,
+) -> Loaded:
     """Write records in batches, each a transaction of its own.
 
     Raises KipError with `details.record`, the number of the record from 0 (of the first of its batch when the
@@ -44,9 +53,9 @@ def load(session: Session, records: Iterable[Mapping[str, Json]], batch: int) ->
         raise KipError("TypeMismatch", f"records are an iterable of objects, not {type(records).__name__}")
     ids: dict[str, str] = {}
     count = commits = 0
-    for part in _batches(records, min(max(batch, 1), _LARGEST)):
+    for part in _batches(records, min(max(batch, 1), _LARGEST), cancel):
         try:
-            with Work(session, session.budget()) as work:
+            with Work(session, session.budget(limits, cancel)) as work:
                 work.load(part, ids)
                 commits += work.commit().space_seq is not None
         except KipError as error:
@@ -57,7 +66,16 @@ def load(session: Session, records: Iterable[Mapping[str, Json]], batch: int) ->
     return Loaded(count, commits, session.space.store.head, ids)
 
 
-def _batches(records: Iterable[Mapping[str, Json]], size: int) -> Iterator[list[Mapping[str, Json]]]:
-    source = iter(records)
-    while part := list(islice(source, size)):
+def _batches(
+    records: Iterable[Mapping[str, Json]], size: int, cancel: threading.Event | None
+) -> Iterator[list[Mapping[str, Json]]]:
+    source, part = iter(records), list[Mapping[str, Json]]()
+    while more := list(islice(source, min(size - len(part), _AT_ONCE))):
+        if cancel is not None and cancel.is_set():
+            cancelled()
+        part += more
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
         yield part

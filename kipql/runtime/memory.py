@@ -4,12 +4,10 @@ One folder (or nothing, in memory), one store per Space, one table of parsed sta
 session derived from it hold the same Memory.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from kipql.belief import policies
 from kipql.errors import KipError
 from kipql.exec.reading import Projections
 from kipql.govern.principals import OWNER, Principal
@@ -17,15 +15,14 @@ from kipql.limits import Limits
 from kipql.runtime import folder, shipped
 from kipql.runtime.capabilities import capabilities
 from kipql.runtime.parsed import Statements
-from kipql.runtime.receipt import Receipt
 from kipql.runtime.session import Session
 from kipql.runtime.space import Space
-from kipql.runtime.work import Work
 from kipql.times import Clock
 from kipql.values import Json
 
 if TYPE_CHECKING:
     from kipql.search.vectors import Embedder
+    from kipql.store.store import Store
 
 DEFAULT_SPACE = "kip:space:default"
 
@@ -44,6 +41,7 @@ class Memory:
         limits: Limits,
         clock: Clock | None,
         durability: str,
+        snapshot_after: int | None = None,
         embedder: "Embedder | None" = None,
     ) -> None:
         from kipql.store.disk import DURABILITIES
@@ -58,6 +56,7 @@ class Memory:
         self.statements = Statements(limits)
         self._clock = clock
         self._durability = durability
+        self._snapshot_after = snapshot_after
         self._embedder = embedder
         self._spaces: dict[str, Space] = {}
         self._lock = Lock()
@@ -134,67 +133,6 @@ class Memory:
         if self.path is not None:
             folder.remember_governed(self.path)
 
-    def install(self, session: Session, packages: Sequence[object]) -> None:
-        """Activate packages: part of the set-up before the first commit, a `schema` control commit later (§20.8).
-
-        A package that is active already changes nothing. Raises ReadonlyViolation when there is something to
-        install and the session only reads.
-        """
-        if isinstance(packages, str | Mapping) or not isinstance(packages, Iterable):
-            raise KipError("TypeMismatch", "packages are a list", hint="write [package], or use install_package")
-        space = session.space
-        wanted = shipped.missing(space.view().environment, [shipped.package(each) for each in packages])
-        if not wanted:
-            return
-        session.refuse_writing()
-        session.authority.require("manage_schema")
-        artifacts = [dict(package.artifact) for package in wanted]
-        if space.store.head == 0:
-            space.set_up(artifacts)
-            return
-        self.change(session, "schema", {"packages": artifacts})
-
-    def promote(self, session: Session, symbol: str, into: str, kind: str | None) -> Receipt:
-        """Map a draft symbol to a symbol of an installed package: one `schema` control commit (§20.16).
-
-        Raises what `kipql.schema.draft.promotion` raises, IdentityConflict when two keys would meet, and
-        ReadonlyViolation.
-        """
-        from kipql.schema.draft import promotion
-
-        session.refuse_writing()
-        session.authority.require("manage_schema")
-        with Work(session, session.budget()) as work:
-            rename = promotion(work.environment, symbol, into, kind)
-            if rename is not None:
-                work.control("schema", {"promote": [list(rename)]})
-            return work.commit()
-
-    def install_policy(self, session: Session, artifact: Mapping[str, Json]) -> None:
-        """Put an epistemic policy into force: part of the set-up before the first commit, a `policy` control commit
-        later. The same content again changes nothing.
-
-        Raises ConstraintViolation for a malformed artifact, other content under a version that was installed
-        before, or the id of a policy that ships.
-        """
-        space = session.space
-        wanted = policies.checked(artifact, space.control, space.store.head)
-        if wanted is None:
-            return
-        session.refuse_writing()
-        session.authority.require("manage_policy")
-        if space.store.head == 0:
-            space.set_up_policy(wanted)
-            return
-        self.change(session, "policy", wanted)
-
-    def change(self, session: Session, kind: str, payload: Json) -> None:
-        """One control change as a commit of its own (§36.1)."""
-        session.refuse_writing()
-        with Work(session, session.budget()) as work:
-            work.control(kind, payload)
-            work.commit()
-
     def _ids(self) -> list[str]:
         if self.path is None:
             return sorted(self._spaces)
@@ -211,11 +149,19 @@ class Memory:
             path,
             space_id=space_id,
             durability=self._durability,
+            snapshot_after=self._snapshot_after,
             readonly=self.readonly,
             clock=self._clock,
             limits=self.limits,
             schema=shipped.load_schema,
         )
+        try:
+            return self._made(store)
+        except BaseException:
+            store.close()
+            raise
+
+    def _made(self, store: "Store") -> Space:
         if self._embedder is not None:
             from kipql.search.run import use_embedder
 
@@ -224,5 +170,5 @@ class Memory:
         if store.head == 0 and not store.readonly and not store.notes.get("schema"):
             space.set_up([dict(package.artifact) for package in shipped.initial()])
         if self.path is not None and not store.readonly:
-            folder.remember_space(self.path, space_id)
+            folder.remember_space(self.path, store.space_id)
         return space

@@ -18,6 +18,7 @@ from kipql.values import Json, json_type
 
 if TYPE_CHECKING:
     from kipql.exec import Prepared
+    from kipql.exec.ready import Ready
     from kipql.govern.authority import Authority
     from kipql.schema.environment import Environment
 
@@ -28,7 +29,7 @@ _KEPT_TEXT = 1024 * 1024  # characters: the trees of long texts are far larger t
 class Parsed:
     """One statement: its text, its tree, and for a query the plan for one Schema Environment."""
 
-    __slots__ = ("_needs", "_prepared", "language", "mutation", "node", "parameters", "text")
+    __slots__ = ("_needs", "_prepared", "language", "mutation", "node", "parameters", "ready", "text")
 
     def __init__(self, text: str, node: ast.Statement) -> None:
         self.text = text
@@ -37,6 +38,7 @@ class Parsed:
         self.mutation = lang.is_mutation(node)
         self.parameters = lang.walk.parameters(node)
         self._prepared: Prepared | None = None
+        self.ready: Ready | None = None  # of a FIND that has run before (`kipql.exec.ready`)
         self._needs: tuple[str, ...] | None = None
 
     def admit(self, authority: "Authority") -> None:
@@ -56,6 +58,8 @@ class Parsed:
 
             assert isinstance(self.node, ast.Find)
             self._prepared = execution.prepare(self.node, environment)
+        elif self.ready is None:
+            self.ready = self._prepared.ready
         return self._prepared
 
     def bind(self, given: Mapping[str, object] | None, limits: Limits) -> dict[str, Json]:

@@ -3,11 +3,13 @@
 import threading
 from collections.abc import Mapping
 
+from kipql.exec.unready import Unready
+from kipql.govern.principals import OWNER
 from kipql.lang import ast
 from kipql.limits import Limits
 from kipql.runtime.guard import reraise
 from kipql.runtime.parsed import Parsed
-from kipql.runtime.reading import read
+from kipql.runtime.reading import answer, read
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
 from kipql.runtime.session import Session
@@ -47,7 +49,23 @@ class Statement:
     ) -> Result:
         """Run it as a read; see `Nexus.query`. Raises KipError; ReadonlyViolation for a mutation."""
         try:
-            return read(self._session, self._parsed, parameters, self._session.budget(limits, cancel))
+            session, ready = self._session, self._parsed.ready
+            # As `answer` does for the owner of the memory, without a call for each step.
+            if ready is not None and limits is None and cancel is None and session.principal is OWNER:
+                settled, space = ready.state, session.space
+                if (
+                    settled is not None
+                    and settled.head is space.view()
+                    and settled.limits is session.limits
+                    and settled.run is not None
+                    and session.pinned is None
+                ):
+                    try:
+                        found: Result = settled.run(parameters, session.projecting, space.cursors)
+                        return found
+                    except Unready:
+                        return read(session, self._parsed, parameters, session.budget())
+            return answer(session, self._parsed, parameters, limits, cancel)
         except Exception as error:
             reraise(error, self.text)
 
@@ -60,10 +78,18 @@ class Statement:
     ) -> Result | Receipt:
         """Run it, whatever it is; see `Nexus.execute`. Raises KipError."""
         try:
-            budget = self._session.budget(limits, cancel)
             if not self._parsed.mutation:
-                return read(self._session, self._parsed, parameters, budget)
-            return write(self._session, self._parsed, parameters, budget)
+                return answer(self._session, self._parsed, parameters, limits, cancel)
+            return write(self._session, self._parsed, parameters, self._session.budget(limits, cancel))
+        except Exception as error:
+            reraise(error, self.text)
+
+    def explain(self, parameters: Mapping[str, object] | None = None) -> str:
+        """Its plan as text; see `Nexus.explain`. Raises KipError."""
+        from kipql.runtime.explaining import explain
+
+        try:
+            return explain(self._session, self._parsed, parameters)
         except Exception as error:
             reraise(error, self.text)
 

@@ -1,17 +1,59 @@
-"""Running what only reads: a FIND on compiled plans, a META statement on its handlers."""
+"""Running what only reads: a FIND on compiled plans here, a META statement in `describing`."""
 
 from collections.abc import Mapping
+from threading import Event
 from typing import TYPE_CHECKING
 
+from kipql.errors import KipError
+from kipql.exec.reading import Projections
+from kipql.exec.unready import Unready
+from kipql.govern.principals import OWNER
+from kipql.govern.view import authorized
 from kipql.lang import ast
-from kipql.limits import Budget
+from kipql.limits import Budget, Limits
 from kipql.runtime.parsed import Parsed
 from kipql.runtime.result import Answered, Result
 from kipql.runtime.session import Session
-from kipql.values import Json
+from kipql.runtime.work import Work
 
 if TYPE_CHECKING:
     from kipql.store.view import View
+
+
+def answer(
+    session: Session,
+    parsed: Parsed,
+    parameters: Mapping[str, object] | None,
+    limits: Limits | None = None,
+    cancel: Event | None = None,
+) -> Result:
+    """Run one KQL or META statement, by its ready path where it has one. Raises as `read`."""
+    ready = parsed.ready
+    if ready is not None and limits is None and cancel is None:
+        space = session.space
+        head = space.view()
+        projections = session.projecting if session.principal is OWNER else _undivided(session, parsed, head)
+        if projections is not None and session.pinned is None:
+            settled = ready.state
+            if settled is None or settled.head is not head or settled.limits is not session.limits:
+                settled = ready.settle(head, session.limits, Result)
+            if settled.run is not None:
+                try:
+                    found: Result = settled.run(parameters, projections, space.cursors)
+                    return found
+                except Unready:
+                    pass
+                except KipError as error:
+                    raise ready.locate(error) from None
+    return read(session, parsed, parameters, session.budget(limits, cancel))
+
+
+def _undivided(session: Session, parsed: Parsed, head: "View") -> Projections | None:
+    """What a caller who is withheld nothing of the head reads beliefs with, None for any other one; rights are looked
+    up at each call (§28.6). Raises NotAuthorized."""
+    authority = session.authority
+    parsed.admit(authority)
+    return session.projections if authority.full or authorized(head, authority) is head else None
 
 
 def read(session: Session, parsed: Parsed, parameters: Mapping[str, object] | None, budget: Budget) -> Result:
@@ -27,17 +69,18 @@ def read(session: Session, parsed: Parsed, parameters: Mapping[str, object] | No
         prepared = parsed.prepared(view.environment)
         cursors, projections = session.space.cursors, session.projections
         return Result(prepared.run(view, given, budget, cursors=cursors, at=session.at, projections=projections))
-    return _meta(session, parsed, given, parameters or {}, budget, view)
+    from kipql.runtime.describing import describe  # META is not loaded for a query
+
+    return describe(session, parsed, given, parameters or {}, budget, view)
 
 
-def read_inside(
-    session: Session, parsed: Parsed, parameters: Mapping[str, object] | None, budget: Budget, view: "View"
-) -> Result:
-    """Run a statement inside a transaction whose own state is `view` (§32.6).
+def read_inside(work: Work, parsed: Parsed, parameters: Mapping[str, object] | None) -> Result:
+    """Run a read on the own state of a transaction under way (§32.6). Raises as `read`.
 
     Everything is built at once, because that state is provisional; for the same reason there is no cursor. META
     knows commits only, so it reads the head.
     """
+    session, budget, view = work.session, work.budget, work.view()
     parsed.refuse_mutation()
     if not isinstance(parsed.node, ast.Find):
         return read(session, parsed, parameters, budget)
@@ -51,48 +94,3 @@ def read_inside(
     context = rows.context
     context["snapshot_seq"] = min(context["snapshot_seq"], view.seq - 1)
     return Result(Answered(rows.columns, rows.rows, context, None, rows.truncated))
-
-
-def _meta(
-    session: Session,
-    parsed: Parsed,
-    given: Mapping[str, Json],
-    every: Mapping[str, object],
-    budget: Budget,
-    view: "View",
-) -> Result:
-    """`every` also holds the parameters of a statement that is itself an operand (PREVIEW KML :text)."""
-    from kipql import meta
-    from kipql.runtime import checking
-
-    answer = meta.run(
-        parsed.node,  # type: ignore[arg-type]  # neither a mutation nor a FIND
-        meta.MetaSession(
-            view=view,
-            at=session.at,
-            store=session.space.store,
-            control=session.space.control,
-            authority=session.authority,
-            limits=budget.limits,
-            budget=budget,
-            cursors=session.space.cursors,
-            capabilities=session.capabilities,
-            spaces=session.spaces,
-            outcome=lambda key: session.space.outcomes.find(session.authority.principal.id, key),
-            validate=lambda language, text: checking.validate(session, language, text, every, budget),
-            preview=lambda text: checking.preview(session, text, every, budget),
-            readonly=session.readonly,
-            self_id=session.space.governance.policy.self_id,
-            parameters=given,
-        ),
-    )
-    listed = isinstance(answer.result, list)
-    rows = answer.result if listed else [answer.result]
-    context = {
-        "space_id": view.space_id,
-        "snapshot_seq": view.seq,
-        "schema_environment_version": view.environment.version,
-        **answer.context,
-    }
-    answered = Answered(("result",), rows, context, answer.next_cursor, answer.truncated)
-    return Result(answered, described=not listed)

@@ -27,7 +27,7 @@ class Receipt:
     committed_at protocol timestamp of the commit; None for no_effect
     handles      local handle -> element id (`{"alice": "C-1"}`), also of a single statement
     changes      the entries of the change envelope: names and versions, never values (§36.1)
-    result       what the statement itself answers: None but for DEFINE
+    result       what the statement or host operation itself answers (DEFINE, an import, a repair), else None
     replayed     whether this is a retained outcome of the same request (§34.3)
 
     >>> import kipql

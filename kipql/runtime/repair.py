@@ -9,7 +9,7 @@ from kipql.runtime.guard import reraise
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.session import Session
 from kipql.runtime.work import Work
-from kipql.values import Json, check_json
+from kipql.values import Json, check_json, json_type
 
 if TYPE_CHECKING:
     from kipql.store.identity import Decision
@@ -55,7 +55,7 @@ class Repair:
         try:
             session.refuse_writing()
             session.authority.require("merge_identity")
-            if decision_id not in {each.decision_id for each in session.view().decisions()}:
+            if decision_id not in [each.decision_id for each in session.view().decisions()]:
                 raise KipError("NotFoundOrNotVisible", f"there is no identity decision {decision_id!r}")
             _check_seen(session, [reason_evidence])
             if action != "withdraw":
@@ -100,29 +100,42 @@ class Repair:
         from kipql.mutate.recording import repair
 
         session = self._session
-        given: dict[str, Json] = {
-            "source_ref": source_ref,
-            "source_digest": source_digest,
-            "source_locator": source_locator,
-            "invalidated_refs": list(invalidated_refs),
-            "reason": reason,
-            "expected_versions": dict(expected_versions),
-        }
         try:
+            given: dict[str, Json] = {
+                "source_ref": source_ref,
+                "source_digest": source_digest,
+                "source_locator": source_locator,
+                "invalidated_refs": _refs(invalidated_refs, "invalidated_refs"),
+                "reason": reason,
+                "expected_versions": _versions(expected_versions),
+            }
+            replacements = _refs(replacement_refs, "replacement_refs")
             session.refuse_writing()
             session.authority.require("repair_recording")
-            _check_seen(session, [source_ref, *invalidated_refs, *replacement_refs])
+            _check_seen(session, [source_ref, *invalidated_refs, *replacements])
             with Work(session, session.budget()) as work:
                 handles: Mapping[str, str] = {}
                 if statement is not None:
                     parsed = session.statements.parse(statement)
                     handles = work.write(parsed, parameters).handles
-                given["replacement_refs"] = [_replacement(ref, handles) for ref in replacement_refs]
+                given["replacement_refs"] = [_replacement(ref, handles) for ref in replacements]
                 check_json(given)
                 work.protected(lambda tx, write: repair(tx, write, given))
                 return work.commit()
         except Exception as error:
             reraise(error, statement)
+
+
+def _refs(value: object, what: str) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise KipError("TypeMismatch", f"{what} are a list of ids")
+    return list(value)
+
+
+def _versions(value: object) -> dict[str, Json]:
+    if not isinstance(value, Mapping):
+        raise KipError("TypeMismatch", f"expected_versions are an object of ids and versions, not {json_type(value)}")
+    return dict(value)
 
 
 def _check_seen(session: Session, refs: Sequence[object]) -> None:
@@ -134,7 +147,7 @@ def _check_seen(session: Session, refs: Sequence[object]) -> None:
 
 
 def _replacement(ref: str, handles: Mapping[str, str]) -> str:
-    if not isinstance(ref, str) or not ref.startswith("?"):
+    if not ref.startswith("?"):
         return ref
     known = handles.get(ref[1:])
     if known is None:

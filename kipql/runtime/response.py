@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kipql.errors import KipError
-from kipql.runtime.envelope import PROTOCOL, Request
+from kipql.runtime.envelope import Request
 from kipql.runtime.guard import as_kip_error, wire_error
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
 from kipql.runtime.session import Session
+from kipql.runtime.shapes import context_on_wire, on_wire
+from kipql.runtime.snapshots import coordinate
+from kipql.store.changes import KIP as PROTOCOL
 from kipql.values import Json
 
 Wire = dict[str, Json]
@@ -17,7 +20,7 @@ _GOOD = {"succeeded", "no_effect"}
 
 def read_result(result: Result) -> Wire:
     """The operation result of a read."""
-    wire: Wire = {"status": "succeeded", "result": result.result, "context": dict(result.context)}
+    wire: Wire = {"status": "succeeded", "result": on_wire(result.result), "context": context_on_wire(result.context)}
     if result.next_cursor is not None:
         wire["next_cursor"] = result.next_cursor
     return wire
@@ -48,7 +51,13 @@ def context(session: Session, seq: int) -> Wire:
     return {"space_id": session.space.id, "snapshot_seq": seq}
 
 
-def response(request: Request, session: Session, results: Sequence[Wire], receipt: Receipt | None = None) -> Wire:
+def response(
+    request: Request,
+    session: Session,
+    results: Sequence[Wire],
+    receipt: Receipt | None = None,
+    warnings: Sequence[Json] = (),
+) -> Wire:
     """The envelope around the results of every operation; `receipt` is that of an atomic transaction."""
     statuses = {result["status"] for result in results}
     if statuses <= _GOOD:
@@ -62,9 +71,18 @@ def response(request: Request, session: Session, results: Sequence[Wire], receip
     if (execution := _echo(request)) is not None:
         wire["execution"] = execution
     wire["context"] = {"space_id": view.space_id, "schema_environment_version": view.environment.version}
+    wire["snapshot"] = _snapshot(session, results, receipt)
     wire["receipt"] = receipt.to_dict() if receipt is not None else None
-    wire["warnings"] = []
+    wire["warnings"] = list(warnings)
     return wire
+
+
+def _snapshot(session: Session, results: Sequence[Wire], receipt: Receipt | None) -> Wire | None:
+    """The state that all of the request observed, with its token (§78); None where there were several, or none."""
+    seen = {result["context"]["snapshot_seq"] for result in results if "context" in result}
+    if receipt is not None:
+        seen.add(receipt.snapshot_seq)
+    return coordinate(session, seen.pop()) if len(seen) == 1 else None
 
 
 def refusal(envelope: Any, request: Request | None, error: KipError) -> Wire:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kipql.errors import KipError
+from kipql.exec.rows import Told
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Answered(NamedTuple):
 _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 
 
-class Result:
+class Result(Told):
     """The rows of one KQL or META statement.
 
     rows         a list: values for one FIND item, tuples for several, objects for META
@@ -59,16 +60,26 @@ class Result:
     ([0], 0, 0)
     """
 
-    __slots__ = ("_answer", "_described")
+    __slots__ = ()
 
-    def __init__(self, answer: Answer, *, described: bool = False) -> None:
-        self._answer = answer
-        self._described = described
+    def __init__(self, answer: Answer, described: bool = False) -> None:
+        self.held = answer
+        self.described = described
+
+    def __getattr__(self, name: str) -> Any:
+        # Whole elements in rows are built when first looked at, from the snapshot that was read.
+        if name == "rows":
+            rows = self.rows = self._answer.rows
+            return rows
+        raise AttributeError(f"a Result has no {name!r}")
 
     @property
-    def rows(self) -> list[Any]:
-        """The rows. Whole elements in them are built when first looked at, from the snapshot that was read."""
-        return self._answer.rows
+    def _answer(self) -> Answer:
+        held: Any = self.held
+        if held.__class__ is tuple:
+            held = self.held = held[0](*held[1:])
+        answer: Answer = held
+        return answer
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -109,7 +120,7 @@ class Result:
     @property
     def result(self) -> Json:
         """The `result` member of the wire answer: an array of rows, or one description."""
-        if self._described:
+        if self.described:
             return self.rows[0]
         if len(self.columns) > 1:
             return [list(row) for row in self.rows]
@@ -141,7 +152,8 @@ class Result:
 
     def to_polars(self) -> "polars.DataFrame":
         """The rows as a polars DataFrame (the extra `polars`)."""
-        return _imported("polars").DataFrame(self._series(), strict=False)
+        frame: polars.DataFrame = _imported("polars").DataFrame(self._series(), strict=False)
+        return frame
 
     def to_arrow(self) -> "pyarrow.Table":
         """The rows as a pyarrow Table (the extra `arrow`)."""

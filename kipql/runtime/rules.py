@@ -10,7 +10,7 @@ from typing import Any
 
 from kipql.errors import KipError
 from kipql.exec.references import resolve
-from kipql.govern.permissions import checked, offered
+from kipql.govern.permissions import checked, offered, texts
 from kipql.govern.policy import EVERYONE, Grant, Policy
 from kipql.govern.principals import principal_of
 from kipql.govern.scopes import Scope, kinds_of, names_of
@@ -18,7 +18,7 @@ from kipql.govern.shown import FIELDS
 from kipql.lang.words import near
 from kipql.model import element_id
 from kipql.runtime.session import Session
-from kipql.values import Json
+from kipql.values import Json, json_type
 
 Operation = dict[str, Json]
 Names = Collection[str] | str
@@ -112,6 +112,8 @@ def named(value: object, what: str) -> str:
 def check_label(policy: Policy, label: str) -> None:
     """Raise ConstraintViolation for a label that is not declared."""
     order = policy.labels.order
+    if not isinstance(label, str):
+        raise KipError("TypeMismatch", f"a classification label is a string, not {json_type(label)}")
     if label not in order:
         close = near(label, order)
         hint = f"did you mean {close!r}?" if close else "nexus.govern.labels declares them"
@@ -125,9 +127,9 @@ def _subject(subject: object) -> str:
 
 
 def _permissions(names: Sequence[str], policy: Policy, known: frozenset[str]) -> list[str]:
-    if not names:
+    if not texts(names):
         raise KipError("ConstraintViolation", "a rule names at least one permission")
-    roles = {name for name in names if isinstance(name, str) and name.startswith("role:")}
+    roles = {name for name in names if name.startswith("role:")}
     for role in sorted(roles):
         if role.removeprefix("role:") not in policy.roles:
             raise KipError("ConstraintViolation", f"there is no role {role.removeprefix('role:')!r}")

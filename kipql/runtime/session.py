@@ -33,6 +33,7 @@ class Session:
     rows        rows of LIST SPACES for a Principal
     registry    the capability entries of the memory (§67.4)
     projecting  the clock, policies and trust that beliefs are read with
+    pinned      the sequence that a snapshot token binds every read to (§78), None for the head
     """
 
     space: Space
@@ -44,6 +45,7 @@ class Session:
     rows: Callable[[Principal], list[dict[str, Json]]]
     registry: Mapping[str, Json]
     projecting: Projections
+    pinned: int | None = None
 
     @property
     def authority(self) -> Authority:
@@ -57,8 +59,10 @@ class Session:
     @property
     def projections(self) -> Projections:
         """What beliefs are read with, under the authorization view of now."""
-        view_id = self.authority.view_id
-        return self.projecting if view_id == "full" else replace(self.projecting, authorization_view=view_id)
+        authority = self.authority
+        if authority.full:
+            return self.projecting
+        return replace(self.projecting, authorization_view=authority.view_id, holds=authority.holds)
 
     @property
     def capabilities(self) -> Mapping[str, Json]:
@@ -70,7 +74,9 @@ class Session:
         return self.rows(self.principal)
 
     def view(self) -> "View":
-        """The head, as this caller may see it."""
+        """The head, or the state that reads are pinned to, as this caller may see it."""
+        if self.pinned is not None:
+            return self.at(self.pinned)
         authority = self.authority
         return self.space.view() if authority.full else authorized(self.space.view(), authority)
 

@@ -4,39 +4,29 @@ Core and the cognitive-memory Profile are active in a new Space; general-domain 
 wait for the host.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from kipql.errors import KipError
 from kipql.lang.words import near
+from kipql.schema.artifacts import COGNITIVE_MEMORY, FILES
+from kipql.schema.environment import Environment
+from kipql.schema.packages import Package
+from kipql.schema.packages import shipped as find_shipped
 from kipql.values import Json, json_type
 
-if TYPE_CHECKING:
-    from kipql.schema.environment import Environment
-    from kipql.schema.packages import Package
-
-_SHIPPED: Mapping[str, str] = {
-    "kip://profiles/cognitive-memory@2.0.0": "cognitive_memory",
-    "kip://domains/general@1.0.0": "general_domain",
-    "kip://kipql/agent@1.0.0": "agent",
-}
-
-_known: "dict[str, Package]" = {}
-_environments: "dict[tuple[object, ...], Environment]" = {}
+_environments: dict[tuple[object, ...], Environment] = {}
 
 
-def initial() -> "list[Package]":
+def initial() -> list[Package]:
     """The packages of a new Space beside Core."""
-    return [_shipped("kip://profiles/cognitive-memory@2.0.0")]
+    return [_shipped(COGNITIVE_MEMORY)]
 
 
-def package(given: object) -> "Package":
+def package(given: object) -> Package:
     """The package that a host means: a Package, an artifact, or the ref of a shipped one.
 
     Raises ConstraintViolation for a malformed artifact, SchemaPackageUnavailable for a ref that does not ship.
     """
-    from kipql.schema.packages import Package
-
     if isinstance(given, Package):
         return given
     if isinstance(given, str):
@@ -49,17 +39,15 @@ def package(given: object) -> "Package":
     )
 
 
-def load_schema(before: "Environment | None", artifacts: Sequence[Json], version: int) -> "Environment":
+def load_schema(before: Environment | None, artifacts: Sequence[Json], version: int) -> Environment:
     """The Environment with these artifacts added; the store calls it for set-up, commits and replay alike.
 
     A shipped package is loaded once for the process, and so is the Environment that a new Space starts with.
     """
-    from kipql.schema.environment import Environment
-
     packages = [_loaded(artifact) for artifact in artifacts]
     if before is not None and before.packages:
         return before.with_packages(packages, version)
-    shipped = all(package in _known.values() for package in packages)
+    shipped = all(package is find_shipped(package.ref) for package in packages)
     key = (version, *(package.ref for package in packages))
     if shipped and key in _environments:
         return _environments[key]
@@ -69,7 +57,7 @@ def load_schema(before: "Environment | None", artifacts: Sequence[Json], version
     return environment
 
 
-def missing(environment: "Environment", packages: Iterable["Package"]) -> "list[Package]":
+def missing(environment: Environment, packages: Iterable[Package]) -> list[Package]:
     """Those that are not active yet. Raises SchemaSymbolConflict for other content under an active ref (§20.11)."""
     active = {each.ref: each for each in environment.packages}
     wanted: dict[str, Package] = {}
@@ -87,29 +75,19 @@ def missing(environment: "Environment", packages: Iterable["Package"]) -> "list[
     return list(wanted.values())
 
 
-def _shipped(ref: str) -> "Package":
-    from kipql.schema import builtin
-
-    if ref in _known:
-        return _known[ref]
-    name = _SHIPPED.get(ref)
-    if name is None:
-        close = near(ref, _SHIPPED)
+def _shipped(ref: str) -> Package:
+    found = find_shipped(ref)
+    if found is None:
+        close = near(ref, FILES)
         raise KipError(
             "SchemaPackageUnavailable",
             f"no package {ref!r} ships with kipql",
-            hint=f"did you mean {close!r}?" if close else f"shipped are {', '.join(_SHIPPED)}",
+            hint=f"did you mean {close!r}?" if close else f"shipped are {', '.join(FILES)}",
         )
-    load: Callable[[], Package] = getattr(builtin, name)
-    _known[ref] = load()
-    return _known[ref]
+    return found
 
 
-def _loaded(artifact: Mapping[str, Json]) -> "Package":
-    from kipql.schema.packages import Package
-
+def _loaded(artifact: Mapping[str, Json]) -> Package:
     manifest = artifact["manifest"]
-    ref = f"{manifest['package_id']}@{manifest['version']}"
-    if ref in _SHIPPED and (known := _shipped(ref)).artifact == artifact:
-        return known
-    return Package.load(artifact, trusted=True)
+    known = find_shipped(f"{manifest['package_id']}@{manifest['version']}")
+    return known if known is not None and known.artifact == artifact else Package.load(artifact, trusted=True)

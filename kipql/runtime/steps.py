@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from kipql.errors import KipError
 from kipql.lang import ast
+from kipql.limits import exhausted
 from kipql.runtime.envelope import Operation, Request
 from kipql.runtime.outcomes import Binding
 from kipql.runtime.parsed import Parsed
@@ -44,6 +45,8 @@ class Step:
 
 def steps_of(request: Request, session: Session) -> list[Step]:
     """Parse and classify every operation; a text that does not parse fails its own operation only."""
+    if len(request.operations) > (most := session.limits.statements):
+        exhausted("statements", most, f"the request has {len(request.operations)} operations")
     keyed = request.idempotency_key or any(operation.idempotency_key for operation in request.operations)
     digest = _digest(request, session) if keyed else ""
     steps = []
@@ -83,5 +86,7 @@ def _digest(request: Request, session: Session) -> str:
         "ingest": [dict(entry) for entry in request.ingest],
         "preconditions": [request.space_seq, request.schema_environment_version],
     }
+    if request.snapshot_token is not None:
+        plain["snapshot_token"] = request.snapshot_token
     text = json.dumps(check_json(plain), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{sha256(text.encode()).hexdigest()}"

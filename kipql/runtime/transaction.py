@@ -8,6 +8,8 @@ from typing import Self
 from kipql.errors import KipError
 from kipql.limits import Limits
 from kipql.runtime.guard import reraise
+from kipql.runtime.parsed import Parsed
+from kipql.runtime.reading import read_inside
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
 from kipql.runtime.session import Session
@@ -72,9 +74,9 @@ class Transaction:
         hold once the transaction commits. Raises KipError, and then the statement left no trace."""
         work = self._under_way()
         try:
-            parsed = self._session.statements.parse(text)
+            parsed = self._parse(text)
             if not parsed.mutation:
-                return work.read(parsed, parameters)
+                return read_inside(work, parsed, parameters)
             return work.pending(work.write(parsed, parameters))
         except Exception as error:
             reraise(error, text)
@@ -83,7 +85,7 @@ class Transaction:
         """Run one KQL or META statement on the transaction's own state. Raises KipError."""
         work = self._under_way()
         try:
-            return work.read(self._session.statements.parse(text), parameters)
+            return read_inside(work, self._parse(text), parameters)
         except Exception as error:
             reraise(error, text)
 
@@ -93,6 +95,9 @@ class Transaction:
         work, self._work = self._work, None
         if work is not None:
             work.abandon()
+
+    def _parse(self, text: str) -> Parsed:
+        return self._session.statements.parse(text, self._session.limits.narrowed(self._limits))
 
     def _under_way(self) -> Work:
         if self._work is None:

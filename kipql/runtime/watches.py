@@ -126,20 +126,13 @@ class Watches:
 
         It runs in the committing thread once the commit is durable; what the callback raises is logged.
         """
-        subscribers = self._session.space.subscribers
 
         def look(_: dict[str, Json]) -> None:
             for firing in self.evaluate():
                 if callback is not None:
                     callback(firing)
 
-        subscribers.append(look)
-
-        def end() -> None:
-            if look in subscribers:
-                subscribers.remove(look)
-
-        return end
+        return self._session.space.subscribe(look)
 
     # inside
 

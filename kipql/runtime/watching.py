@@ -4,7 +4,7 @@ An arming begins with the commit that gave the Watch its present condition, clas
 arming is a generation of its own, counted over the element's history, so that a stale worker can not fire a newer one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _TYPE = f"{PROFILE}/Watch"
 _WATCHED = ("status", "watch_class", "condition", "due_at")
 _MEMBERS = {"element", "slot", "type", "ops", "touched", "text"}
-_SELECTING = ("element", "slot", "type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class _Selector:
         touched = entry.get("touched", ())
         if self._touched and not any(_below(path, wanted) for path in touched for wanted in self._touched):
             return False
-        return all(getattr(self, f"_in_{name}")(entry, code) for name in self._wanted)
+        return all(_SELECTING[name](self, entry, code) for name in self._wanted)
 
     def _in_element(self, entry: Mapping[str, Any], code: int) -> bool:
         return self._element is not None and self._view.canonical(code) == self._element
@@ -173,6 +172,14 @@ class _Selector:
         except KipError:  # an ambiguous name selects nothing rather than something
             return None
         return None if found is None else found.lineage
+
+
+_SELECTING: Mapping[str, Callable[[_Selector, Mapping[str, Any], int], bool]] = {
+    "element": _Selector._in_element,
+    "slot": _Selector._in_slot,
+    "type": _Selector._in_type,
+}
+"""The members that select elements; a condition has at least one of them."""
 
 
 def _several(value: Json) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 A single statement, a MUTATE, an atomic batch and `nexus.transaction()` are all this. Every statement sees the
 writes of the ones before it (§32.6); a statement that fails leaves no trace, and the transaction goes on or not
 as its owner decides. Validation of the final state happens once, before the commit.
+
+KML is imported where a write needs it: a process that only reads never loads it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,14 +21,15 @@ from kipql.limits import Budget
 from kipql.runtime.outcomes import NOTE, Binding, packed
 from kipql.runtime.parsed import Parsed
 from kipql.runtime.receipt import Receipt, committed, without_effect
-from kipql.runtime.result import Result
 from kipql.runtime.session import Session
 from kipql.values import Json
 
 if TYPE_CHECKING:
+    from kipql.model import Origin
     from kipql.mutate import WriteContext
     from kipql.schema.environment import Environment
     from kipql.store.transaction import Transaction
+    from kipql.store.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Done:
 class Work:
     """One transaction on a session's Space. Use it as a context manager: leaving it uncommitted rolls back.
 
+    session, budget  whose transaction it is, and what all of it may cost
+
     Waits for another thread's transaction as long as the budget allows.
 
     Raises SerializationConflict when this thread has a transaction open, ReadonlyViolation when only reading is
@@ -47,23 +52,25 @@ class Work:
     """
 
     __slots__ = (
-        "_budget", "_context", "_defined", "_gate", "_handles", "_open", "_rehearsal", "_result", "_session",
-        "_statements", "_tx",
+        "_context", "_defined", "_gate", "_handles", "_open", "_rehearsal", "_result", "_statements", "_tx", "budget",
+        "session",
     )  # fmt: skip
 
-    def __init__(self, session: Session, budget: Budget, *, rehearsal: bool = False) -> None:
+    def __init__(
+        self, session: Session, budget: Budget, *, rehearsal: bool = False, origin: "Origin | None" = None
+    ) -> None:
         from kipql import mutate
 
         if not rehearsal:
             session.refuse_writing()
-        self._session = session
-        self._budget = budget
+        self.session = session
+        self.budget = budget
         self._rehearsal = rehearsal
         self._handles: dict[str, str] = {}
         self._result: Json = None
         self._statements = 0
         self._defined = False
-        self._tx = session.space.begin(session.principal.origin, budget)
+        self._tx = session.space.begin(origin or session.principal.origin, budget)
         self._open = True
         # Nobody else can write now, so what the writer may do can not change before the commit (§28.6).
         try:
@@ -99,10 +106,10 @@ class Work:
 
         self._check_open()
         self._check_alone(parsed)
-        given = parsed.bind(parameters, self._budget.limits)
+        given = parsed.bind(parameters, self.budget.limits)
         if self._gate is not None:
             self._gate.admit(parsed.node)
-            parsed.admit(self._session.authority)
+            parsed.admit(self.session.authority)
         with self._judged():
             outcome = mutate.run(parsed.node, self._tx, given, self._context)  # type: ignore[arg-type]  # a mutation
         self._handles.update(outcome.handles)
@@ -117,20 +124,17 @@ class Work:
         with self._judged():
             mutate.load(records, self._tx, self._context, names)
 
-    def read(self, parsed: Parsed, parameters: Mapping[str, object] | None) -> Result:
-        """Run a read on the transaction's own state (§32.6)."""
-        from kipql.runtime.reading import read_inside
-
+    def view(self) -> "View":
+        """Its own state so far, as its writer may see it (§32.6). Raises PreconditionFailed once it has ended."""
         self._check_open()
-        view = self._tx.view if self._gate is None else self._gate.seen(self._tx.view)
-        return read_inside(self._session, parsed, parameters, self._budget, view)
+        return self._tx.view if self._gate is None else self._gate.seen(self._tx.view)
 
     def pending(self, done: Done, seq: int | None = None) -> Receipt:
         """The Receipt of a statement inside a transaction that has not committed."""
         tx = self._tx
         return Receipt(
             status="pending",
-            space_id=self._session.space.id,
+            space_id=self.session.space.id,
             snapshot_seq=tx.base.seq,
             space_seq=seq,
             schema_environment_version=tx.view.environment.version,
@@ -139,16 +143,18 @@ class Work:
             result=done.result,
         )
 
+    def governed(self, operation: "Callable[[Transaction, WriteContext], Json]") -> Json:
+        """Run a host operation whose writes are judged like a statement's (§29); its answer, which is also the
+        Receipt's result. Raises KipError and leaves the transaction as it was."""
+        with self._whole(), self._judged():
+            self._result = operation(self._tx, self._context)
+        return self._result
+
     def protected(self, operation: "Callable[[Transaction, WriteContext], Json]") -> None:
         """Run a host operation on the transaction; what it answers is the Receipt's result. Raises KipError and
         leaves the transaction as it was."""
-        self._check_open()
-        mark = self._tx.savepoint()
-        try:
+        with self._whole():
             self._result = operation(self._tx, self._context)
-        except BaseException:
-            self._tx.restore(mark)
-            raise
 
     @property
     def at(self) -> int:
@@ -170,7 +176,7 @@ class Work:
         idempotency key. Raises KipError, and then nothing was written."""
         self._check_open()
         assert not self._rehearsal
-        space, tx = self._session.space, self._tx
+        space, tx = self.session.space, self._tx
         self._settle()
         if not tx.seal():
             receipt = without_effect(
@@ -182,7 +188,7 @@ class Work:
                 space.outcomes.keep(binding, receipt)
             return receipt
         retained = packed(binding, self.pending(Done(self._handles, self._result), tx.seq)) if binding else None
-        commit = tx.commit(idempotency=retained)
+        commit = tx.commit(idempotency=retained, written=self._close)
         receipt = committed(commit, space.id, self._handles, self._result)
         if binding is not None:
             space.outcomes.keep(binding, receipt)
@@ -215,6 +221,18 @@ class Work:
                 self._close()
 
     @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """What is written inside is written whole or not at all."""
+        self._check_open()
+        mark = self._tx.savepoint()
+        try:
+            yield
+        except BaseException:
+            if self._open:
+                self._tx.restore(mark)
+            raise
+
+    @contextmanager
     def _judged(self) -> Iterator[None]:
         """Judge what is written inside; what its writer may not write is taken back (§29)."""
         gate = self._gate
@@ -228,14 +246,14 @@ class Work:
         except KipError as error:
             self._tx.restore(mark)
             if error.code == "RequiresApproval" and gate.waiting is not None:
-                self._session.space.governance.wait(gate.waiting)
+                self.session.space.governance.wait(gate.waiting)
             raise gate.neutral(error) from None
 
     def _settle(self) -> None:
         """Judge the final state, and add what Governance adds to it."""
         from kipql import mutate
 
-        tx, labels = self._tx, self._session.space.governance.policy.labels
+        tx, labels = self._tx, self.session.space.governance.policy.labels
         for code, label in inherited(tx, labels) if labels.order else ():
             tx.put(code, replace(tx.view.record(code), classification=label))
         try:
@@ -258,8 +276,9 @@ class Work:
         self._defined = defines
 
     def _close(self) -> None:
-        self._open = False
-        self._session.space.end()
+        if self._open:
+            self._open = False
+            self.session.space.end()
 
     def _check_open(self) -> None:
         if not self._open:

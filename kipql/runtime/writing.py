@@ -7,6 +7,7 @@ from kipql.runtime.outcomes import Binding
 from kipql.runtime.parsed import Parsed
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.session import Session
+from kipql.runtime.snapshots import check_start
 from kipql.runtime.work import Work
 from kipql.values import Json
 
@@ -32,6 +33,7 @@ def write(
     with Work(session, budget) as work:
         if decide is not None and (known := decide()) is not None:
             return known
+        check_start(session)
         work.write(parsed, {**(parameters or {}), **work.ingest(entries)} if entries else parameters)
         return work.commit(binding)
 
@@ -45,5 +47,6 @@ def rehearse(
 ) -> dict[str, Json]:
     """What one mutation would do now; nothing is written and no id is reserved. Raises what it would raise."""
     with Work(session, budget, rehearsal=True) as work:
+        check_start(session)
         work.write(parsed, {**(parameters or {}), **work.ingest(entries)} if entries else parameters)
         return work.rehearse()

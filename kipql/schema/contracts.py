@@ -16,6 +16,7 @@ from kipql.errors import KipError
 from kipql.times import parse_instant
 from kipql.values import Json
 
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _UNSUPPORTED = ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$anchor", "$vocabulary")
 
 PUBLISHED_DIGESTS: Mapping[str, str] = {
@@ -146,6 +147,8 @@ def _references(document: Json) -> Iterator[str]:
         if isinstance(part, Mapping):
             if unknown := next((word for word in _UNSUPPORTED if word in part), None):
                 raise _Unusable(f"uses {unknown}, which is not supported")
+            if isinstance(dialect := part.get("$schema"), str) and dialect.removesuffix("#") != _DIALECT:
+                raise _Unusable(f"is written for {dialect}; {_DIALECT} is what is evaluated")
             if isinstance(ref := part.get("$ref"), str):
                 yield ref
             pending.extend(part.values())

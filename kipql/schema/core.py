@@ -9,18 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kipql import model
 from kipql.model import ACTIVITY, ASSERTION, CONCEPT, EVIDENCE, KIND_NAMES, PROPOSITION
 from kipql.schema.refs import CORE_PACKAGE, CORE_REF, CORE_VERSION
 
-STANCES = frozenset({"support", "reject", "uncertain"})
-MODES = frozenset({"observed", "stated", "inferred", "predicted", "hypothetical", "imported"})
-ASSERTION_STATUSES = frozenset({"active", "retracted", "superseded"})  # `expired` is computed, never stored (§14.3)
-EVIDENCE_STATUSES = frozenset({"active", "corrected"})
-EVIDENCE_ROLES = frozenset({"support", "challenge", "context"})
-ACTIVITY_STATUSES = frozenset({"pending", "running", "completed", "failed", "cancelled"})
-TERMINAL_STATUSES = frozenset({"completed", "failed", "cancelled"})
-BELIEF_STATUSES = frozenset({"accepted", "rejected", "contested", "uncertain", "insufficient"})
-ELEMENT_STATES = frozenset({"active", "archived", "tombstoned", "merged", "purged"})
+STANCES = frozenset(model.STANCES)
+MODES = frozenset(model.MODES)
+ASSERTION_STATUSES = frozenset(model.ASSERTION_STATUSES)
+EVIDENCE_STATUSES = frozenset(model.EVIDENCE_STATUSES)
+EVIDENCE_ROLES = frozenset(model.ROLES)
+ACTIVITY_STATUSES = frozenset(model.ACTIVITY_STATUSES)
+TERMINAL_STATUSES = frozenset(model.TERMINAL_STATUSES)
+BELIEF_STATUSES = frozenset(model.BELIEF_STATUSES)
+ELEMENT_STATES = frozenset(model.STATES)
 
 ANY_KIND = frozenset({CONCEPT, PROPOSITION, ASSERTION, EVIDENCE, ACTIVITY})
 RESERVED_TYPE_NAMES = frozenset(KIND_NAMES)
@@ -55,14 +56,14 @@ CORE_FIELDS: Mapping[tuple[int, str], CoreField] = {
 }
 
 REGISTRIES: Mapping[str, tuple[str, ...]] = {
-    "stance": ("support", "reject", "uncertain"),
-    "mode": ("observed", "stated", "inferred", "predicted", "hypothetical", "imported"),
-    "assertion_lifecycle": ("active", "retracted", "superseded", "expired"),
-    "evidence_lifecycle": ("active", "corrected"),
-    "evidence_role": ("support", "challenge", "context"),
-    "activity_status": ("pending", "running", "completed", "failed", "cancelled"),
-    "activity_terminal": ("completed", "failed", "cancelled"),
-    "belief_status": ("accepted", "rejected", "contested", "uncertain", "insufficient"),
+    "stance": model.STANCES,
+    "mode": model.MODES,
+    "assertion_lifecycle": (*model.ASSERTION_STATUSES, "expired"),
+    "evidence_lifecycle": model.EVIDENCE_STATUSES,
+    "evidence_role": model.ROLES,
+    "activity_status": model.ACTIVITY_STATUSES,
+    "activity_terminal": model.TERMINAL_STATUSES,
+    "belief_status": model.BELIEF_STATUSES,
 }
 
 

@@ -65,6 +65,9 @@ def promotion(env: Environment, symbol: str, into: str, kind: str | None = None)
     Raises SchemaSymbolNotFound, SchemaSymbolAmbiguous when the kind is not certain, ConstraintViolation unless
     `symbol` is a draft symbol and `into` an installed one, SchemaSymbolConflict when it was promoted elsewhere.
     """
+    for name in (symbol, into):
+        if not isinstance(name, str):
+            raise KipError("TypeMismatch", f"a symbol is a string, not {json_type(name)}")
     draft = env.package(refs.DRAFT_REF)
     local = symbol.rpartition("/")[2]
     lineage = f"{refs.DRAFT_PACKAGE}/{local}"

@@ -9,13 +9,14 @@ A rename or retirement (§20.14) is an entry of `migrations`; entries of any oth
     {"kind": "retire", "symbol_kind": "ConceptType", "symbol": "Option"}
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from kipql.errors import KipError
-from kipql.schema import refs
+from kipql.schema import artifacts, refs
 from kipql.schema.contracts import canonical_digest, check_contract
 from kipql.schema.definitions import (
     ConceptType,
@@ -66,7 +67,19 @@ class Dependency(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Package:
-    """A loaded package. `artifact` is the JSON it came from, as given."""
+    """A loaded Schema Package, which never changes (§20.11): its definitions by local name, as the artifact has them.
+
+    artifact  the JSON it came from, as given
+    renames   the declared successions of its lineages, `retired` the lineages it ends (§20.14)
+
+    >>> import kipql
+    >>> things = kipql.Package.load({
+    ...     "manifest": {"package_id": "kip://acme/things", "version": "1.0.0"},
+    ...     "definitions": {"concept_types": {"Robot": {"description": "A machine that moves."}}},
+    ... })
+    >>> things.ref, sorted(things.concept_types)
+    ('kip://acme/things@1.0.0', ['Robot'])
+    """
 
     package_id: str
     version: str
@@ -83,6 +96,7 @@ class Package:
 
     @property
     def ref(self) -> str:
+        """Its exact ref, `kip://path@version` (§20.2)."""
         return f"{self.package_id}@{self.version}"
 
     @property
@@ -103,8 +117,8 @@ class Package:
         """
         artifact = json_object(artifact if trusted else check_json(artifact), "a Schema Package")
         package_id, version = _identity(artifact)
-        if not trusted and (shipped := _shipped(f"{package_id}@{version}", artifact)):
-            return shipped
+        if not trusted and (known := _recognised(f"{package_id}@{version}", artifact)):
+            return known
         what = f"package {package_id}@{version}"
         if unknown := set(artifact) - _MEMBERS:
             raise refuse(what, f"has an unknown member {min(unknown)!r}")
@@ -128,16 +142,30 @@ class Package:
         return package
 
 
-def _shipped(ref: str, artifact: Mapping[str, Json]) -> "Package | None":
-    """The packaged Package when `artifact` is it, word for word or as published."""
-    from kipql.schema import builtin
+def content_digest(artifact: Mapping[str, Json]) -> str:
+    """The digest of a package artifact: of every member but `integrity`, as RFC 8785 writes it (§20.3)."""
+    return canonical_digest({name: member for name, member in artifact.items() if name != "integrity"})
 
-    package = builtin.shipped(ref)
+
+def shipped(ref: str) -> Package | None:
+    """The package that ships under a ref, loaded once for the process; None where none does."""
+    return _packaged(ref) if ref in artifacts.FILES else None
+
+
+@functools.cache
+def _packaged(ref: str) -> Package:
+    """It was checked when it was written (tests/schema), so it is trusted."""
+    return Package.load(artifacts.read(ref), trusted=True)
+
+
+def _recognised(ref: str, artifact: Mapping[str, Json]) -> Package | None:
+    """The packaged Package when `artifact` is it, word for word or as published."""
+    package = shipped(ref)
     if package is None or package.artifact == artifact:
         return package
     integrity = artifact.get("integrity")
     stated = integrity.get("content_digest") if isinstance(integrity, Mapping) else None
-    if stated is None or stated != builtin.PUBLISHED_DIGESTS.get(ref):
+    if stated is None or stated != artifacts.PUBLISHED_DIGESTS.get(ref):
         return None
     _check_digest(artifact, f"package {ref}")
     return package
@@ -256,7 +284,7 @@ def _check_digest(artifact: Mapping[str, Json], what: str) -> None:
     stated = integrity.get("content_digest")
     if stated is None:
         return
-    found = canonical_digest({name: value for name, value in artifact.items() if name != "integrity"})
+    found = content_digest(artifact)
     if stated != found:
         raise KipError(
             "DigestMismatch", f"{what} states the digest {stated}, its content has {found}", details={"found": found}

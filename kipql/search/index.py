@@ -7,7 +7,8 @@ vectors (§60.3).
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from threading import RLock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
@@ -48,11 +49,9 @@ class KindIndex:
         """Take in everything up to the commit `view` is at. Raises ExecutionTimeout; then a next call goes on."""
         if view.seq <= self._seq:
             return
-        graph, kind, bound = view.graph, self.kind, view.bounds[self.kind]
-        for seq in range(self._seq + 1, view.seq + 1) if self._bound else ():
-            for code in graph.history.changed(seq):
-                if code & 7 == kind and code >> 3 < self._bound:
-                    self._change(view, code >> 3)
+        bound = view.bounds[self.kind]
+        for row in self._changed(view):
+            self._change(view, row)
         fresh = not self._bound
         try:
             for row in range(self._bound, bound):
@@ -87,14 +86,25 @@ class KindIndex:
                 known, entry = found, self._replace(entry, row, state.seq, found, fresh)
         self._latest = appended(self._latest, entry)
 
+    def _changed(self, view: "View") -> Iterable[int]:
+        """The rows known here that changed since the index last moved, each once."""
+        if not self._bound:
+            return ()
+        changed = view.graph.history.changed
+        codes = (code for seq in range(self._seq + 1, view.seq + 1) for code in changed(seq))
+        return dict.fromkeys(code >> 3 for code in codes if code & 7 == self.kind and code >> 3 < self._bound)
+
     def _change(self, view: "View", row: int) -> None:
+        """Take in the states of a row since the index last moved; what an interrupted move took in stays."""
         entry = self._latest[row]
-        since = self.segment.starts[entry]
-        states = [state for state in _states(view, row * 8 + self.kind) if state.seq > since][::-1]
+        since = max(self._seq, self.segment.starts[entry])
+        states = list(takewhile(lambda state: state.seq > since, _states(view, row * 8 + self.kind)))[::-1]
+        before: AnyRecord | None = states[0].prev if states else None  # type: ignore[assignment]
+        known = None if before is None else document(view, before)
         for state in states:
             found = document(view, state)
-            if state.prev is None or found != document(view, state.prev):  # type: ignore[arg-type]
-                entry = self._replace(entry, row, state.seq, found, False)
+            if found != known:
+                known, entry = found, self._replace(entry, row, state.seq, found, False)
         self._latest[row] = entry
 
     def _replace(self, entry: int, row: int, seq: int, found: Document, fresh: bool) -> int:

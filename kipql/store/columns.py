@@ -5,11 +5,13 @@ record in the graph's side table. Columns hold what never changes after creation
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
+from typing import Any
 
 from kipql.errors import KipError
 from kipql.limits import exhausted
 from kipql.model import EVIDENCE, Assertion, Edge, Proposition, element_code, row_of
+from kipql.store.frozen import newest_of
 from kipql.store.postings import appended, truncated
 from kipql.store.records import (
     ASSERTION,
@@ -79,9 +81,9 @@ class Assertions:
         self.asserted_at: array[int] = array("q")
         self.confidence: array[float] = array("d")  # NaN where not stated
         self.cited: array[int] = array("i")  # row of the one Evidence cited; -1 none, -2 see `citations`
-        self.citations: dict[int, tuple[Edge, ...]] = {}
-        self.contexts: dict[int, tuple[int, ...]] = {}
-        self.intervals: dict[int, Interval] = {}
+        self.citations: MutableMapping[int, tuple[Edge, ...]] = {}
+        self.contexts: MutableMapping[int, tuple[int, ...]] = {}
+        self.intervals: MutableMapping[int, Interval] = {}
 
     def __len__(self) -> int:
         return len(self.asserted_at)
@@ -121,9 +123,11 @@ class Assertions:
 
     def truncate(self, length: int) -> None:
         """Forget the rows from `length` on."""
-        for side in (self.citations, self.contexts, self.intervals):
-            while side and next(reversed(side)) >= length:  # rows ascend: the newest are last
-                side.popitem()
+        sides: tuple[MutableMapping[int, Any], ...] = (self.citations, self.contexts, self.intervals)
+        for side in sides:
+            newest = newest_of(side)
+            while newest and next(reversed(newest)) >= length:  # rows ascend: the newest are last
+                newest.popitem()
         try:
             del self.hot[length * SIZE :]
         except BufferError:
@@ -208,6 +212,7 @@ def is_plain(record: Proposition | Assertion) -> bool:
         or record.classification is not None
         or record.authority_class is not None
         or record.quarantined
+        or record.repaired_by is not None
         or record.retention.retention_class is not None
         or record.retention.expires_at is not None
         or record.retention.legal_hold

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kipql.model import ASSERTION, AnyRecord, Assertion, Concept, Evidence, Proposition
 from kipql.store import changes
+from kipql.store.frozen import erased_from
 from kipql.store.graph import Graph
 from kipql.store.records import ASSERTION as PACKED
 from kipql.store.records import NEVER, SIZE, flags_of, last_instant, start_key
@@ -77,6 +78,7 @@ def _erase_payload(graph: Graph, code: int) -> None:
         older = replace(state, payload=PURGED_PAYLOAD, prev=older)
     assert older is not None
     graph.settle(code, older)
+    _forget_frozen(graph, code & 7, code >> 3)
 
 
 def _erase_element(graph: Graph, code: int) -> None:
@@ -93,10 +95,20 @@ def _erase_element(graph: Graph, code: int) -> None:
         stub = _blank_proposition(graph, row, stub)
     elif isinstance(stub, Assertion):
         _blank_assertion(graph, row, stub, created)
-    graph.keys.get(kind, {}).pop(row, None)
+    if kind in graph.side:
+        erased_from(graph.keys[kind], row)
     graph.inputs.pop(code, None)
+    _forget_frozen(graph, kind, row)
     graph.settle(code, replace(stub, prev=None))
     _left_out_from(graph, kind, created)
+
+
+def _forget_frozen(graph: Graph, kind: int, row: int) -> None:
+    """Overwrite what a snapshot said of an element."""
+    if kind in graph.side:
+        erased_from(graph.side[kind], row)
+    elif kind in graph.frozen:
+        graph.frozen[kind].erase(row)
 
 
 def _forget_concept(graph: Graph, row: int, state: Concept) -> None:
@@ -109,14 +121,9 @@ def _forget_concept(graph: Graph, row: int, state: Concept) -> None:
 def _blank_proposition(graph: Graph, row: int, stub: Proposition) -> Proposition:
     tables = graph.propositions
     slot, term = graph.slot_of_proposition(row), tables.objects[row]
-    if graph.slot_objects.get(slot, {}).get(term) == row:
-        del graph.slot_objects[slot][term]
     if term >= 0:
         return stub
-    lineage = graph.symbols.lineage_of[tables.predicates[row]]
-    if term in graph.pairs:
-        rows = graph.pairs[term][lineage]
-        graph.pairs[term][lineage] = array("i", [other for other in rows if other != row])
+    graph.crowds.blanked(slot, term, graph.symbols.lineage_of[tables.predicates[row]], row)
     blank = graph.literals.blank()
     tables.objects[row] = blank
     graph.incoming.drop(term, row)
@@ -131,10 +138,10 @@ def _blank_assertion(graph: Graph, row: int, stub: Assertion, created: int) -> N
     hot = columns.read(row)
     for target in {edge.target for edge in columns.evidence(row, hot.flags)}:
         graph.drop_citation(target, row)
-    for target in columns.contexts.pop(row, ()):
+    for target in columns.contexts.get(row, ()):
         graph.referrers.drop(graph.reference_key(target, "context") or 0, row * 8 + ASSERTION)
-    columns.intervals.pop(row, None)
-    columns.citations.pop(row, None)
+    for side in (columns.contexts, columns.intervals, columns.citations):
+        erased_from(side, row)
     columns.cited[row] = -1
     columns.confidence[row] = float("nan")
     columns.asserted_at[row] = stub.asserted_at
@@ -150,8 +157,7 @@ def _blank_assertion(graph: Graph, row: int, stub: Assertion, created: int) -> N
         hot.proposition,
         hot.predicate,
     )
-    slot = graph.slot_of_proposition(hot.proposition)
-    graph.live.remade(slot, graph.slot_assertions.get(slot, len(columns)))
+    graph.live.forget(graph.slot_of_proposition(hot.proposition))
 
 
 def _left_out_from(graph: Graph, kind: int, created: int) -> None:

@@ -14,13 +14,16 @@ from kipql.model import (
     CONCEPT,
     EVIDENCE,
     KINDS,
+    MODES,
     PREFIXES,
     PROPOSITION,
+    STANCES,
     AnyRecord,
     element_id,
 )
 from kipql.store import computed, elements
-from kipql.store.records import MODE_MASK, MODE_SHIFT, MODES, STANCE_MASK, STANCES
+from kipql.store.frozen import UNREAD
+from kipql.store.records import MODE_MASK, MODE_SHIFT, STANCE_MASK
 from kipql.store.states import kept_state, state_at
 from kipql.times import format_instant
 from kipql.values import Json
@@ -148,6 +151,8 @@ def _member(kind: int, name: str) -> Getter:
     def get(view: "View", row: int) -> Json:
         record: Any = view.graph.objects[kind][row]
         seq = view.seq
+        if record is UNREAD:
+            record = view.graph.head(row * 8 + kind)
         while record.seq > seq and record.prev is not None:
             record = record.prev
         return getattr(record, name)

@@ -13,7 +13,7 @@ A commit's payload is a map; members that are empty are left out:
 A note's payload is `[kind, payload]`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from kipql.store import changes, erasure
 from kipql.store.codec import Invalid, pack, unpack
 from kipql.store.environments import Environments
 from kipql.store.erasure import PURGED_PAYLOAD, Erasure
-from kipql.store.graph import Graph
+from kipql.store.graph import Graph, client_key_name
 from kipql.store.history import Bounds
 from kipql.store.identity import InputReference
 from kipql.store.packing import (
@@ -85,9 +85,7 @@ def commit(
         "o": pack_origin(origin),
         "n": new if any(new) else None,
         "u": [_pack_change(context, code, state) for code, state in states],
-        "k": [
-            [kind, key, graph.client_keys[kind, key][1], graph.client_keys[kind, key][0]] for kind, key in client_keys
-        ],
+        "k": [[kind, key, *reversed(graph.client_keys[client_key_name(kind, key)])] for kind, key in client_keys],
         "x": [list(control) for control in controls],
         "b": [[code, *reference[1:]] for code, reference in inputs],
         "i": idempotency,
@@ -128,7 +126,7 @@ class Replay:
     def __init__(self, graph: Graph, environments: Environments) -> None:
         self._graph = graph
         self._environments = environments
-        self.idempotency: dict[str, Json] = {}
+        self.idempotency: MutableMapping[str, Json] = {}
 
     def apply(self, seq: int, payload: memoryview) -> None:
         """Apply one commit. Raises Invalid."""
@@ -160,8 +158,11 @@ class Replay:
         if frame.get("m"):
             graph.note_identity(seq)
         erased = self._erased(changed, seq)
-        graph.history.append(at, graph.counts(), changed, origin, transaction_class)
+        graph.committed(at, changed, origin, transaction_class)
         for each in erased:
+            # a state that a snapshot held is still there, and the frame that wrote it may not be
+            for place, entry in erasure.entries_to_keep(graph, each, seq).items():
+                graph.kept_entries.setdefault(place, entry)
             erasure.erase(graph, each)
         if frame.get("i") is not None:
             self.remember(frame["i"])
@@ -236,7 +237,7 @@ class Replay:
             if not isinstance(item, list) or [type(part) for part in item] != [int, str, str, int]:
                 raise Invalid("a client key is [kind, key, fingerprint, code]")
             kind, key, fingerprint, code = item
-            self._graph.client_keys[kind, key] = (code, fingerprint)
+            self._graph.client_keys[client_key_name(kind, key)] = (code, fingerprint)
 
 
 def schema_change(payload: Json) -> Mapping[str, Json]:

@@ -6,10 +6,11 @@ rollback is: rows past a count (taken out of their postings again) and a log of 
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from kipql.errors import KipError
 from kipql.model import (
     ACTIVITY,
     ASSERTION,
@@ -28,6 +29,8 @@ from kipql.model import (
     row_of,
 )
 from kipql.store.columns import Assertions, Propositions, is_plain
+from kipql.store.crowds import Crowds
+from kipql.store.frozen import THAWING, UNREAD
 from kipql.store.history import Bounds, History
 from kipql.store.identity import InputReference
 from kipql.store.literals import Literals
@@ -35,6 +38,7 @@ from kipql.store.live import LARGE, LiveRows
 from kipql.store.planes import first_planes
 from kipql.store.postings import NO_ROWS, Dense, Keyed, Terms, appended, truncated
 from kipql.store.records import NEVER
+from kipql.store.slots import LINEAGES, Slots
 from kipql.store.symbols import Symbols, written_lineage
 from kipql.store.valuepaths import ValuePaths
 
@@ -49,8 +53,30 @@ CORE_FIELDS = {
     kind: tuple(name for name, carrier in CORE_STRUCTURAL.items() if carrier == kind)
     for kind in dict.fromkeys(CORE_STRUCTURAL.values())
 }
-_LARGE_SLOT = 16  # beyond this many Propositions a slot keeps its objects in a dict
-_LINEAGES = 20  # bits of a lineage number in a slot key
+
+
+ClientKey = tuple[int, str]  # (code, fingerprint)
+
+
+def client_key_name(kind: int, key: str) -> str:
+    """The name under which a client key of a kind is remembered."""
+    return f"{kind}:{key}"
+
+
+class FrozenStates(Protocol):
+    """The records of one object kind in a snapshot."""
+
+    def read(self, row: int) -> AnyRecord:
+        """The newest state of a row, the older ones behind it. Raises MemoryDamaged."""
+        ...
+
+    def packed(self, row: int) -> bytearray:
+        """The same as it lies there."""
+        ...
+
+    def erase(self, row: int) -> None:
+        """Overwrite it."""
+        ...
 
 
 class Marks(NamedTuple):
@@ -71,9 +97,10 @@ class Graph:
         self.propositions = Propositions()
         self.assertions = Assertions()
         self.objects: dict[int, list[AnyRecord]] = {CONCEPT: [], EVIDENCE: [], ACTIVITY: []}
-        self.side: dict[int, dict[int, AnyRecord]] = {PROPOSITION: {}, ASSERTION: {}}
-        self.keys: dict[int, dict[int, str]] = {PROPOSITION: {}, ASSERTION: {}}  # client keys of plain rows
-        self.client_keys: dict[tuple[int, str], tuple[int, str]] = {}
+        self.frozen: dict[int, FrozenStates] = {}  # by object kind: the records of a snapshot
+        self.side: dict[int, MutableMapping[int, AnyRecord]] = {PROPOSITION: {}, ASSERTION: {}}
+        self.keys: dict[int, MutableMapping[int, str]] = {PROPOSITION: {}, ASSERTION: {}}  # client keys of plain rows
+        self.client_keys: MutableMapping[str, ClientKey] = {}  # by `client_key_name`
         self.controls: list[tuple[int, str, object]] = []  # (sequence, kind, payload) of control changes
         self.reviewed: dict[int, tuple[int, ...]] = {}  # code -> commits that asked to review it (§11.5)
         self.inputs: dict[int, tuple[InputReference, ...]] = {}  # supplied references that merges redirected
@@ -83,18 +110,18 @@ class Graph:
         self.value_paths = ValuePaths()
         self.on_erasure: list[Callable[[int], None]] = []  # called with each element, or payload, that is erased
         # postings
-        self.slots: dict[int, int] = {}  # subject and lineage -> first Proposition row, which names the slot
+        self.slots = Slots(self.propositions, self.symbols)
         self.slot_propositions = Dense()
         self.slot_assertions = Dense()
-        self.slot_objects: dict[int, dict[int, int]] = {}
-        self.live = LiveRows(self.assertions)
+        self.live = LiveRows(self.assertions, self.slot_assertions)
         self.outgoing = Terms()
         self.incoming = Terms()
-        self.pairs: dict[int, dict[int, array[int]]] = {}  # of much-used objects only
+        self.crowds = Crowds(self.propositions, self.symbols, self.slot_propositions, self.incoming)
         self.by_predicate: list[array[int]] = []
         self.of_proposition = Dense()
         self.by_actor = Terms()
         self.cited_by = Dense()
+        self.types: array[int] = array("i")  # symbol number by Concept row
         self.of_type: list[array[int]] = []
         self.keyed = Keyed()
         self.named = Keyed()
@@ -124,16 +151,30 @@ class Graph:
         kind = code & 7
         if kind in self.side:
             return self.side[kind].get(code >> 3)
-        return self.objects[kind][code >> 3]
+        record = self.objects[kind][code >> 3]
+        return record if record is not UNREAD else self._thaw(kind, code >> 3)
 
     def states(self, kind: int) -> Iterator[tuple[int, AnyRecord]]:
         """Every state of every row of an object kind, oldest row first."""
-        records = self.objects[kind]
-        for row in range(len(records)):
-            record: AnyRecord | None = records[row]
+        for row in range(len(self.objects[kind])):
+            record = self.head(row * 8 + kind)
             while record is not None:
                 yield row, record
                 record = record.prev  # type: ignore[assignment]
+
+    def _thaw(self, kind: int, row: int) -> AnyRecord:
+        """Read an object's states from the snapshot; from then on it is a record like any other."""
+        try:
+            states = self.frozen[kind].read(row)
+        except KipError:
+            if self.objects[kind][row] is UNREAD:
+                raise
+            return self.objects[kind][row]  # erased meanwhile
+        with THAWING:
+            records = self.objects[kind]
+            if records[row] is UNREAD:
+                records[row] = states
+            return records[row]
 
     # writing
 
@@ -180,6 +221,12 @@ class Graph:
             if active and self.assertions.ended(row) != NEVER:
                 self.assertions.end(row, NEVER)
                 self.live.revived(self.slot_of(row), row)
+
+    def committed(self, at: int, changed: Sequence[int], origin: Origin, transaction_class: str) -> None:
+        """What was written since the last commit is the next one."""
+        bounds = self.counts()
+        self.slots.settled = bounds[PROPOSITION]
+        self.history.append(at, bounds, changed, origin, transaction_class)
 
     def settle(self, code: int, record: AnyRecord) -> None:
         """Replace the newest state by one that differs in its counters only."""
@@ -236,7 +283,7 @@ class Graph:
 
     def slot_key(self, subject: int, lineage: int) -> int:
         """The key of a slot."""
-        return subject << _LINEAGES | lineage
+        return subject << LINEAGES | lineage
 
     def slot_of(self, assertion_row: int) -> int:
         """The slot (its first Proposition row) that an Assertion is in."""
@@ -246,7 +293,7 @@ class Graph:
         """The slot of a Proposition."""
         tables = self.propositions
         lineage = self.symbols.lineage_of[tables.predicates[row]]
-        return self.slots[tables.subjects[row] << _LINEAGES | lineage]
+        return self.slots.find(tables.subjects[row], lineage)
 
     def field_number(self, field: str) -> int:
         """The number of a structural field: a Core plain name or a written lineage."""
@@ -269,8 +316,9 @@ class Graph:
         row = len(records)
         records.append(record)
         if isinstance(record, Concept):
-            lineage = self.symbols.lineage_of[self.symbols.number(record.schema)]
-            _add_listed(self.of_type, lineage, row)
+            symbol = self.symbols.number(record.schema)
+            self.types = appended(self.types, symbol)
+            _add_listed(self.of_type, self.symbols.lineage_of[symbol], row)
             if record.key is not None:
                 self.keyed.add(record.key, row)
         self._index_state(kind, row, record)
@@ -280,6 +328,7 @@ class Graph:
         if isinstance(record, Concept):
             lineage = self.symbols.lineage_of[self.symbols.number(record.schema)]
             self.of_type[lineage] = truncated(self.of_type[lineage], len(self.of_type[lineage]) - 1)
+            self.types = truncated(self.types, row)
             if record.key is not None:
                 self.keyed.drop(record.key, row)
         self._unindex_state(kind, row, record)
@@ -289,14 +338,12 @@ class Graph:
         lineage = self.symbols.lineage_of[symbol]
         subject, object = record.subject, record.object
         row = self.propositions.append(subject, symbol, object)
-        slot = self.slots.setdefault(subject << _LINEAGES | lineage, row)
+        slot = self.slots.place(subject, lineage, row)
         self.slot_propositions.add(slot, row)
         self.outgoing.add(subject, row)
         self.incoming.add(object, row)
         _add_listed(self.by_predicate, lineage, row)
-        if slot != row:
-            self._note_object(slot, object, row)
-        self._note_pair(object, lineage, row)
+        self.crowds.added(slot, object, lineage, row)
         self._keep_if_special(PROPOSITION, row, record, seq, origin)
         return row
 
@@ -304,19 +351,13 @@ class Graph:
         tables = self.propositions
         subject, object = tables.subjects[row], tables.objects[row]
         lineage = self.symbols.lineage_of[tables.predicates[row]]
-        key = subject << _LINEAGES | lineage
-        slot = self.slots[key]
+        slot = self.slots.find(subject, lineage)
         self.slot_propositions.drop(slot, row)
         self.outgoing.drop(subject, row)
         self.incoming.drop(object, row)
         self.by_predicate[lineage] = truncated(self.by_predicate[lineage], len(self.by_predicate[lineage]) - 1)
-        if slot == row:
-            del self.slots[key]
-        elif slot in self.slot_objects:
-            self.slot_objects[slot].pop(object, None)
-        if object in self.pairs:
-            rows = self.pairs[object][lineage]
-            self.pairs[object][lineage] = truncated(rows, len(rows) - 1)
+        self.slots.drop(subject, lineage, row)
+        self.crowds.dropped(slot, object, lineage, row)
         self._forget_special(PROPOSITION, row)
 
     def _create_assertion(self, record: Assertion, seq: int, origin: Origin) -> int:
@@ -324,12 +365,12 @@ class Graph:
         tables = self.propositions
         lineage = self.symbols.lineage_of[tables.predicates[proposition]]
         row = self.assertions.append(record, tables.objects[proposition], lineage)
-        slot = self.slots[tables.subjects[proposition] << _LINEAGES | lineage]
+        slot = self.slots.find(tables.subjects[proposition], lineage)
         self.of_proposition.add(proposition, row)
         self.by_actor.add(record.asserted_by, row)
         self.slot_assertions.add(slot, row)
         if self.slot_assertions.count(slot) > LARGE:
-            self.live.added(slot, row, self.slot_assertions.get(slot, row + 1))
+            self.live.added(slot, row)
         self._index_citations(row, record)
         if record.status != "active":
             self._end(row, seq)
@@ -431,41 +472,12 @@ class Graph:
             self.referrers.drop(self._reference_key(target, "evidence"), row * 8 + ASSERTION)
 
     def _reference_key(self, target: int, field: str) -> int:
-        return target << _LINEAGES | self.field_number(field)
+        return target << LINEAGES | self.field_number(field)
 
     def reference_key(self, target: int, field: str) -> int | None:
         """The key of the referrers posting, None when nothing ever used the field."""
         number = self.fields.get(field)
-        return None if number is None else target << _LINEAGES | number
-
-    # side tables of large slots and much-used objects
-
-    def _note_object(self, slot: int, object: int, row: int) -> None:
-        known = self.slot_objects.get(slot)
-        if known is not None:
-            known.setdefault(object, row)
-        elif self.slot_propositions.count(slot) > _LARGE_SLOT:
-            objects = self.propositions.objects
-            made: dict[int, int] = {}
-            for other in self.slot_propositions.get(slot, row + 1):
-                made.setdefault(objects[other], other)
-            self.slot_objects[slot] = made
-
-    def _note_pair(self, object: int, lineage: int, row: int) -> None:
-        known = self.pairs.get(object)
-        if known is not None:
-            rows = known.get(lineage)
-            known[lineage] = array("i", (row,)) if rows is None else appended(rows, row)
-            return
-        if self.incoming.count(object) > _LARGE_SLOT:
-            self.pairs[object] = self._by_lineage(self.incoming.get(object, row + 1))
-
-    def _by_lineage(self, rows: Iterable[int]) -> dict[int, "array[int]"]:
-        predicates, lineage_of = self.propositions.predicates, self.symbols.lineage_of
-        made: dict[int, array[int]] = {}
-        for row in rows:
-            made.setdefault(lineage_of[predicates[row]], array("i")).append(row)
-        return made
+        return None if number is None else target << LINEAGES | number
 
 
 def _speaks(record: Assertion) -> bool:

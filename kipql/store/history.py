@@ -116,3 +116,37 @@ class History:
         while seq and self._at[seq - 1] > instant:
             seq -= 1
         return seq
+
+    def freeze(self) -> "tuple[list[tuple[str, str, array[int]]], tuple[array[int], ...], list[tuple[Origin, str]]]":
+        """(name, typecode, column) of the columns, the bounds per kind, the makers; for a snapshot."""
+        columns = [
+            ("at", "q", self._at),
+            ("changed", "i", self._changed),
+            ("changed_in", "q", self._changed_in),
+            ("changed_end", "q", self._changed_end),
+            ("makers_from", "q", self._makers_from),
+        ]
+        return columns, self._bounds, self._makers
+
+    def thaw(
+        self, columns: "Mapping[str, array[int]]", bounds: "tuple[array[int], ...]", makers: list[tuple[Origin, str]]
+    ) -> None:
+        """Take up the tables of a snapshot."""
+        self._at = columns["at"]
+        self._changed, self._changed_in = columns["changed"], columns["changed_in"]
+        self._changed_end, self._makers_from = columns["changed_end"], columns["makers_from"]
+        self._bounds, self._makers = bounds, makers
+
+
+def bounds_at(history: History, seq: int) -> Bounds:
+    """The same as `History.bounds`, for readers of the past by the hundred thousand."""
+    if seq == 0:
+        return NO_BOUNDS
+    one, two, three, four, five = history._bounds
+    at = seq - 1
+    return one[at], two[at], three[at], four[at], five[at]
+
+
+def bound_at(history: History, kind: int, seq: int) -> int:
+    """How many rows of one kind there were after a commit."""
+    return history._bounds[kind][seq - 1] if seq else 0

@@ -11,9 +11,13 @@ from typing import Any, NamedTuple
 
 from kipql.model import (
     ACTIVITY,
+    ACTIVITY_STATUSES,
+    ASSERTION_STATUSES,
     CONCEPT,
+    EVIDENCE_STATUSES,
     NOTHING,
     PROPOSITION,
+    STATES,
     Activity,
     AnyRecord,
     Assertion,
@@ -27,6 +31,7 @@ from kipql.model import (
 )
 from kipql.store.codec import Invalid
 from kipql.store.graph import KIND_OF_CLASS
+from kipql.store.symbols import Symbols
 from kipql.times import BEGINNING, FOREVER, Bound, Interval
 from kipql.values import CanonicalReference, Json, Scalar
 
@@ -34,7 +39,7 @@ from kipql.values import CanonicalReference, Json, Scalar
 class Context:
     """What records of one frame refer to: its symbols, its origin, the Literals, how many rows there will be."""
 
-    __slots__ = ("_numbers", "blank", "bounds", "intern", "literal", "origin", "refs")
+    __slots__ = ("_numbers", "blank", "bounds", "intern", "literal", "literals", "origin", "refs")
 
     def __init__(
         self,
@@ -52,6 +57,7 @@ class Context:
         self.intern = intern
         self.blank = blank
         self.bounds = bounds
+        self.literals: int | None = None
         self._numbers = {ref: number for number, ref in enumerate(self.refs)}
 
     def number(self, ref: str) -> int:
@@ -61,6 +67,23 @@ class Context:
             known = self._numbers[ref] = len(self.refs)
             self.refs.append(ref)
         return known
+
+
+class WholeContext(Context):
+    """What records of a snapshot refer to: symbols by the store's numbers, Literals by their codes."""
+
+    __slots__ = ("_symbols",)
+
+    def __init__(self, origin: Origin, symbols: Symbols, bounds: Sequence[int], literals: int) -> None:
+        self.origin = origin
+        self.refs = symbols.refs
+        self.bounds = bounds
+        self.literals = literals  # how many there are
+        self._symbols = symbols
+
+    def number(self, ref: str) -> int:
+        """The number of a symbol in the store."""
+        return self._symbols.number(ref)
 
 
 Pack = Callable[[Context, Any], Json]
@@ -174,11 +197,13 @@ def _texts(context: Context, data: Json) -> tuple[str, ...]:
     return tuple(_text(context, item) for item in _list(data))
 
 
-def _pack_edges(context: Context, edges: Sequence[Edge]) -> Json:
+def pack_edges(context: Context, edges: Sequence[Edge]) -> Json:
+    """`[code | [code, role], ...]`."""
     return [edge.target if edge.role is None else [edge.target, edge.role] for edge in edges]
 
 
-def _edges(context: Context, data: Json) -> tuple[Edge, ...]:
+def unpack_edges(context: Context, data: Json) -> tuple[Edge, ...]:
+    """Raises Invalid."""
     found = []
     for item in _list(data):
         if isinstance(item, list):
@@ -191,7 +216,7 @@ def _edges(context: Context, data: Json) -> tuple[Edge, ...]:
 
 def _pack_term(context: Context, term: int) -> Json:
     """A code, or `[literal]`; a Literal whose bytes were erased is `[]`, an unresolved identity `[{canonical_id}]`."""
-    if term >= 0:
+    if term >= 0 or context.literals is not None:
         return term
     assert context.literal is not None
     value: Any = context.literal(term)
@@ -209,7 +234,11 @@ ERASED: Any = _Erased()
 
 def _term(context: Context, data: Json) -> int:
     if not isinstance(data, list):
+        if context.literals is not None and isinstance(data, int) and -context.literals <= data < 0:
+            return data
         return _code(context, data)
+    if context.literals is not None:
+        raise Invalid("a term is expected")
     assert context.intern is not None and context.blank is not None
     if not _fixed(data, 1, 0):
         return context.blank()
@@ -228,11 +257,13 @@ def _required_text(data: Json) -> str:
     return text
 
 
-def _pack_interval(context: Context, valid: Interval) -> Json:
+def pack_interval(context: Context, valid: Interval) -> Json:
+    """`[from, until]`, each nil, an instant or `[earliest, latest]`."""
     return [None if bound is None else bound.earliest if bound.exact else list(bound) for bound in valid]
 
 
-def _interval(context: Context, data: Json) -> Interval:
+def unpack_interval(context: Context, data: Json) -> Interval:
+    """Raises Invalid."""
     start, end = (_bound(context, side) for side in _fixed(data, 2))
     return Interval(start, end)
 
@@ -271,11 +302,11 @@ def _facets(context: Context, data: Json) -> Mapping[str, Mapping[str, Json]]:
 
 
 def _pack_structural(context: Context, value: Mapping[str, tuple[Edge, ...]]) -> Json:
-    return {ref: _pack_edges(context, edges) for ref, edges in value.items()}
+    return {ref: pack_edges(context, edges) for ref, edges in value.items()}
 
 
 def _structural(context: Context, data: Json) -> Mapping[str, tuple[Edge, ...]]:
-    return {ref: _edges(context, edges) for ref, edges in _object(context, data).items()}
+    return {ref: unpack_edges(context, edges) for ref, edges in _object(context, data).items()}
 
 
 def pack_origin(origin: Origin) -> Json:
@@ -323,7 +354,7 @@ def _plain(*names: str) -> list[Member]:
 
 
 def _edge_members(*names: str) -> list[Member]:
-    return [Member(name, _pack_edges, _edges) for name in names]
+    return [Member(name, pack_edges, unpack_edges) for name in names]
 
 
 def _code_members(*names: str) -> list[Member]:
@@ -335,7 +366,7 @@ _COMMON = [
     Member("facets", _pack_mapping, _facets),
     Member("structural", _pack_structural, _structural),
     Member("origin", _pack_origin, _origin),
-    Member("state", _same, _word("active", "archived", "tombstoned", "merged", "purged")),
+    Member("state", _same, _word(*STATES)),
     Member("retention", _pack_retention, _retention),
     Member("classification", _same, _text),
     Member("repaired_by", _same, _code_of(ACTIVITY)),
@@ -366,9 +397,9 @@ MEMBERS: dict[type, list[Member]] = {
         Member("asserted_at", _same, _instant),
         Member("confidence", _same, _confidence),
         *_edge_members("evidence"),
-        Member("valid", _pack_interval, _interval),
+        Member("valid", pack_interval, unpack_interval),
         Member("context", _same, _codes),
-        Member("status", _same, _word("active", "retracted", "superseded")),
+        Member("status", _same, _word(*ASSERTION_STATUSES)),
         *_code_members("supersedes", "superseded_by"),
         Member("retracted_at", _same, _instant),
         *_COMMON,
@@ -379,13 +410,13 @@ MEMBERS: dict[type, list[Member]] = {
         *_plain("content_digest", "media_type"),
         Member("observed_at", _same, _instant),
         *_edge_members("source", "generated_by"),
-        Member("status", _same, _word("active", "corrected")),
+        Member("status", _same, _word(*EVIDENCE_STATUSES)),
         *_code_members("corrects", "corrected_by"),
         *_COMMON,
     ],
     Activity: [
         *_plain("activity_class"),
-        Member("status", _same, _word("pending", "running", "completed", "failed", "cancelled")),
+        Member("status", _same, _word(*ACTIVITY_STATUSES)),
         Member("started_at", _same, _instant),
         Member("ended_at", _same, _instant),
         *_plain("parameters_digest"),

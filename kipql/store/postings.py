@@ -4,6 +4,8 @@ A posting of one row costs no object of its own: a dense posting keeps it in an 
 plain int. The second row promotes it to an append-only array. Rows are appended in row order, so a view that
 ends at `bound` reads a prefix; readers never lock, because what lies below their bound never changes in place.
 A posting on a mutable value keeps every row that ever had it: the reader verifies.
+
+A posting that comes from a snapshot has a frozen part besides; a key's rows move over when they are first asked for.
 """
 
 from array import array
@@ -13,6 +15,7 @@ from itertools import islice
 from typing import TypeAlias, TypeVar, overload
 
 from kipql.model import CONCEPT
+from kipql.store.frozen import THAWING, FrozenRows, Runs
 
 NO_ROWS: tuple[int, ...] = ()
 SMALL = 64  # up to this many rows a cut is copied, beyond it is a window
@@ -97,14 +100,16 @@ def inserted(rows: "array[int]", row: int) -> "array[int]":
 class Dense:
     """A posting whose key is itself a dense row: four bytes where there is at most one row.
 
-    `_heads[key]` is -1 for none, the row itself, or -2 - i for the array `_more[i]`.
+    `_heads[key]` is -1 for none, the row itself, or -2 - i for the array `_more[i]`, which is None while the run
+    of the snapshot has not been asked for.
     """
 
-    __slots__ = ("_heads", "_more")
+    __slots__ = ("_frozen", "_heads", "_more")
 
     def __init__(self) -> None:
         self._heads: array[int] = array("i")
-        self._more: list[array[int]] = []
+        self._frozen: Runs | None = None
+        self._more: list[array[int] | None] = []
 
     def add(self, key: int, row: int) -> None:
         """Append `row`, which must exceed every row the key has."""
@@ -119,7 +124,7 @@ class Dense:
             self._heads[key] = -1 - len(self._more)
         else:
             at = -2 - head
-            self._more[at] = appended(self._more[at], row)
+            self._more[at] = appended(self._many(at), row)
 
     def drop(self, key: int, row: int) -> None:
         """Take `row` out of the posting of `key`, if it is there: the last one is cut off; for any other the array is
@@ -129,7 +134,7 @@ class Dense:
             self._heads[key] = -1
         elif head < -1:
             at = -2 - head
-            rows = self._more[at]
+            rows = self._many(at)
             if rows and rows[-1] == row:
                 self._more[at] = truncated(rows, len(rows) - 1)
             elif row in rows:
@@ -142,14 +147,48 @@ class Dense:
         head = self._heads[key]
         if head >= 0:
             return (head,) if head < bound else NO_ROWS
-        return NO_ROWS if head == -1 else cut(self._more[-2 - head], bound)
+        if head == -1:
+            return NO_ROWS
+        rows = self._more[-2 - head]
+        return cut(rows if rows is not None else self._many(-2 - head), bound)
+
+    def tables(self) -> "tuple[array[int], list[array[int] | None]]":
+        """The heads and the arrays, for generated readers; what they say below a bound stays so."""
+        return self._heads, self._more
 
     def count(self, key: int) -> int:
         """How many rows the key has, whatever the view: for the writer and for estimates."""
         if not 0 <= key < len(self._heads):
             return 0
         head = self._heads[key]
-        return 1 if head >= 0 else 0 if head == -1 else len(self._more[-2 - head])
+        return 1 if head >= 0 else 0 if head == -1 else len(self._many(-2 - head))
+
+    def freeze(self) -> "tuple[array[int], Runs]":
+        """The heads and the runs behind them, for a snapshot."""
+        starts, rows = array("I", (0,)), array("i")
+        frozen = self._frozen
+        for at, held in enumerate(self._more):
+            if held is not None:
+                rows += held
+            elif frozen is not None:
+                rows += frozen.run(at)
+            starts.append(len(rows))
+        return self._heads, Runs(starts, rows)
+
+    def thaw(self, heads: "array[int]", runs: Runs) -> None:
+        """Take up the tables of a snapshot."""
+        self._heads, self._frozen = heads, runs
+        self._more = [None] * len(runs)
+
+    def _many(self, at: int) -> "array[int]":
+        held = self._more[at]
+        if held is None:
+            with THAWING:
+                held = self._more[at]
+                if held is None:
+                    assert self._frozen is not None
+                    held = self._more[at] = self._frozen.run(at)
+        return held
 
     def _grow(self, missing: int) -> None:
         filler = array("i", (-1,)) * missing
@@ -162,17 +201,15 @@ class Dense:
 class Keyed:
     """A posting by any hashable key; a single row is a plain int."""
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_frozen", "_rows")
 
     def __init__(self) -> None:
         self._rows: dict[Hashable, int | array[int]] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
+        self._frozen: FrozenRows | None = None
 
     def add(self, key: Hashable, row: int) -> None:
         """Put `row` in its place; a row already there stays once."""
-        held = self._rows.get(key)
+        held = self._held(key)
         if held is None:
             self._rows[key] = row
         elif isinstance(held, int):
@@ -185,9 +222,9 @@ class Keyed:
 
     def drop(self, key: Hashable, row: int) -> None:
         """Take `row` out of the posting of `key`, if it is there."""
-        held = self._rows.get(key)
+        held = self._held(key)
         if held == row:
-            del self._rows[key]
+            self._forget(key)
         elif isinstance(held, array) and held and held[-1] == row:
             self._rows[key] = truncated(held, len(held) - 1)
         elif isinstance(held, array) and row in held:
@@ -196,11 +233,58 @@ class Keyed:
     def get(self, key: Hashable, bound: int) -> Rows:
         """The rows of `key` below `bound`."""
         held = self._rows.get(key)
-        if held is None:
+        if held is None and (self._frozen is None or (held := self._held(key)) is None):
             return NO_ROWS
         if isinstance(held, int):
             return (held,) if held < bound else NO_ROWS
         return cut(held, bound)
+
+    def table(self) -> "dict[Hashable, int | array[int]]":
+        """The rows by key, for generated readers; a key may be missing that a snapshot has."""
+        return self._rows
+
+    def items(self) -> "Iterator[tuple[Hashable, Sequence[int]]]":
+        """Every key with its rows, for a snapshot; no key twice, in no order."""
+        frozen = self._frozen
+        if frozen is not None:
+            for position, key in frozen.index.entries():
+                if key not in self._rows:
+                    yield key, frozen.runs.run(position)
+        for key, held in self._rows.items():
+            rows = (held,) if isinstance(held, int) else held
+            if rows:
+                yield key, rows
+
+    def thaw(self, frozen: FrozenRows) -> None:
+        """Take up the tables of a snapshot."""
+        self._frozen = frozen
+
+    def hold(self, key: Hashable, rows: "array[int]") -> None:
+        """Take up all rows of a key."""
+        self._rows[key] = rows
+
+    def _held(self, key: Hashable) -> "int | array[int] | None":
+        held = self._rows.get(key)
+        if held is not None or self._frozen is None:
+            return held
+        with THAWING:
+            held = self._rows.get(key)
+            position = -1 if held is not None else self._frozen.index.find(key)
+            if position < 0:
+                return held
+            run = self._frozen.runs.run(position)
+            held = self._rows[key] = run[0] if len(run) == 1 else run
+            return held
+
+    def _forget(self, key: Hashable) -> None:
+        if self._frozen is None:
+            del self._rows[key]
+            return
+        with THAWING:
+            position = self._frozen.index.find(key)
+            if position >= 0:
+                self._frozen.index.erase(position)
+            del self._rows[key]
 
 
 class Terms:
@@ -246,3 +330,7 @@ class Terms:
         if term & 7 == CONCEPT:
             return self._concepts.get(term >> 3, bound)
         return self._others.get(term, bound)
+
+    def parts(self) -> tuple[Dense, Dense, Keyed]:
+        """The postings it consists of: by Concept, by Literal, by anything else."""
+        return self._concepts, self._literals, self._others

@@ -18,7 +18,9 @@ Cold fields are side columns (`columns.Assertions`).
 import struct
 from typing import NamedTuple
 
+from kipql import model
 from kipql.errors import KipError
+from kipql.model import MODES, STANCES
 from kipql.times import FOREVER, Bound, Interval
 
 ASSERTION = struct.Struct("<IIqqiiII")
@@ -26,9 +28,7 @@ SIZE = ASSERTION.size
 ENDED = struct.Struct("<I")
 NEVER = 0xFFFFFFFF
 
-STANCES = ("support", "reject", "uncertain")
-MODES = ("observed", "stated", "inferred", "predicted", "hypothetical", "imported")
-ROLES = (None, "support", "challenge", "context")
+ROLES = (None, *model.ROLES)
 _STANCE = {name: number for number, name in enumerate(STANCES)}
 _MODE = {name: number << 2 for number, name in enumerate(MODES)}
 

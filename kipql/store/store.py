@@ -1,11 +1,11 @@
 """The store of one Space: views for readers, one transaction at a time for the writer (specification §5, §32).
 
 In memory it is the graph and its history. With a folder it has a journal too: what is committed is on disk
-before it is visible, and opening is a replay of the journal.
+before it is visible. Opening takes the newest snapshot as it lies and replays the journal after it.
 """
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,14 +17,19 @@ from kipql.store import changes, digest, disk, erasure, frames
 from kipql.store.environments import Entry, Environments, SchemaLoader, load_schema
 from kipql.store.files import Files
 from kipql.store.graph import Graph
-from kipql.store.history import Bounds, Commit
+from kipql.store.history import Commit
 from kipql.store.journal import Tail
+from kipql.store.snapshot import Snapshot
 from kipql.store.transaction import Transaction
 from kipql.store.view import View
 from kipql.times import Clock, format_instant
 from kipql.values import Json
 
 DEFAULT_SPACE = "kip:space:default"
+Written = Callable[[], None] | None
+SNAPSHOT_AFTER = 8 << 20
+_SHARE = 4  # a large Space waits until the journal has this part of its snapshot's size
+_AT_CLOSE = 32  # and at close this part of what it would wait for is enough
 
 
 class Store:
@@ -41,25 +46,25 @@ class Store:
         limits: Limits = DEFAULT_LIMITS,
         schema: SchemaLoader = load_schema,
         files: Files | None = None,
+        snapshot_after: int | None = SNAPSHOT_AFTER,
     ) -> None:
         self.space_id = space_id
         self.clock = clock
         self.limits = limits
         self.readonly = readonly
-        self.graph = Graph(space_id)
-        self.environments = Environments(self.graph.symbols, schema)
-        self.environments.add(0, {})
-        self.notes: dict[str, list[Json]] = {}
-        self.idempotency: dict[str, Json] = {}
-        self._replay = frames.Replay(self.graph, self.environments)
+        self._schema = schema
+        self._snapshot_after = snapshot_after
         self._writer = threading.Lock()
+        self._showing = threading.Lock()
         self._transaction: Transaction | None = None
         self._disk: disk.Disk | None = None
+        self._unerased = False  # whether a snapshot on disk still holds what a purge erased
+        self._begin_empty()
         if path is not None:
             self._disk = disk.Disk(path, files or Files(), durability, limits.frame, readonly=readonly)
-            self._disk.load(self._apply)
-        self.idempotency.update(self._replay.idempotency)
-        self._view = self._latest()
+            self._load(self._disk)
+        self.newest = self._latest()
+        self._keep_up()
 
     @property
     def tail(self) -> Tail | None:
@@ -69,11 +74,11 @@ class Store:
     @property
     def head(self) -> int:
         """The last committed sequence, 0 before the first."""
-        return self._view.seq
+        return self.newest.seq
 
     def view(self, seq: int | None = None) -> View:
         """The Space at a sequence, the head by default. Raises HistoricalSnapshotUnavailable."""
-        head = self._view
+        head = self.newest
         if seq is None or seq == head.seq:
             return head
         if not 0 <= seq < head.seq:
@@ -92,15 +97,26 @@ class Store:
 
         A store opened read-only can begin one too, to roll it back (PREVIEW, §69.3): it can not commit.
         """
-        if self._disk is not None and not self.readonly:
-            self._disk.check()
+        self.check_process()
         self._writer.acquire()
         try:
-            self._transaction = Transaction(self, at, origin)
+            if self._disk is not None and not self.readonly:
+                self._disk.check()
+            self._transaction = Transaction(self, self._latest(), max(at, self.last_instant()), origin)
         except BaseException:
             self._writer.release()
             raise
         return self._transaction
+
+    def check_process(self) -> None:
+        """Raises MemoryUnavailable in a forked child, where nobody would let go of a lock that is held."""
+        if self._disk is not None and not self.readonly:
+            self._disk.check_process()
+
+    def last_instant(self) -> int:
+        """The instant of the last commit, of one that waits for the disk too; 0 before the first."""
+        history = self.graph.history
+        return history.at(len(history)) if len(history) else 0
 
     def note(self, kind: str, payload: Json) -> None:
         """Record something beside the sequence, durably: a retained outcome, set-up packages before the first commit.
@@ -109,17 +125,19 @@ class Store:
                  with `key`), or whatever the caller keeps
         """
         self._refuse_readonly()
-        if kind in ("schema", "policy") and self.head:
+        self.check_process()
+        if kind in ("schema", "policy") and len(self.graph.history):
             raise KipError("InternalError", f"after the first commit, a {kind} change takes a sequence")
         mark = self.environments.mark()
         self._note(kind, payload)
+        view = self._latest()  # what is written by now is durable when the note is
         try:
             if self._disk is not None:
                 self._disk.append(0, frames.note(kind, payload))
         except KipError:
             self._unnote(kind, mark)
             raise
-        self._view = self._latest()
+        self._show(view)
 
     def envelope(self, commit: Commit, *, only: Collection[str] | None = None) -> dict[str, Any]:
         """The change envelope of a commit (§36.1); `only` keeps the entries of these element ids."""
@@ -132,13 +150,39 @@ class Store:
             "committed_at": format_instant(commit.at),
             "transaction_class": commit.transaction_class,
             "schema_environment_version": commit.environment_version,
+            "changes": entries,
         }
-        if entries:
-            found["changes"] = entries
         if commit.control_changes:
             found["control_changes"] = [dict(change) for change in commit.control_changes]
         found["extensions"] = {"anda/transition": {"snapshot_seq": commit.snapshot_seq, "status": "committed"}}
         return found
+
+    def snapshot(self) -> int:
+        """Write a snapshot of the head and cut the journal down to what follows it; the snapshot's size in bytes.
+
+        Writers wait, readers go on. Raises UnsupportedCapability in memory, ReadonlyViolation, MemoryUnavailable.
+        """
+        self._refuse_readonly()
+        if self._disk is None:
+            raise KipError("UnsupportedCapability", "a memory without a folder has no snapshots")
+        self.check_process()
+        with self._writer:
+            return self._write_snapshot(self._disk)
+
+    def settle(self) -> None:
+        """See that the files say every commit and nothing that was erased, for who copies them. The caller keeps
+        writers out. Raises MemoryUnavailable."""
+        if self._disk is None:
+            return
+        if self._unerased and self.readonly:
+            raise KipError(
+                "MemoryUnavailable",
+                "a snapshot still holds what a purge erased",
+                hint="open the memory writable once: that completes the purge",
+            )
+        if self._unerased:
+            self.snapshot()
+        self._disk.flush()
 
     def digest(self, view: View | None = None) -> str:
         """`sha256:...` over every element in id order, canonical JSON, `_system` included."""
@@ -150,8 +194,13 @@ class Store:
 
     # for the transaction
 
-    def publish(self, transaction: Transaction, idempotency: Json, transaction_class: str) -> None:
-        """Make a sealed transaction durable, then visible."""
+    def publish(self, transaction: Transaction, idempotency: Json, transaction_class: str, written: Written) -> None:
+        """Make a sealed transaction durable, then visible.
+
+        One that only writes elements ends when it is written, so that the next can begin while it waits for the disk:
+        their syncs become one. `written` is called then. Nothing that depends on it can be durable without it,
+        because frames follow each other; no reader sees it before it is.
+        """
         self._refuse_readonly()
         graph, seq = self.graph, transaction.seq
         changed = tuple(transaction.changed)
@@ -174,6 +223,9 @@ class Store:
             )
             if erased:
                 self._disk.rewrite(graph, erased, kept, (seq, payload))
+            elif idempotency is None and not transaction.controls:
+                self._publish_shared(self._disk, transaction, payload, (changed, transaction_class), written)
+                return
             else:
                 self._disk.append(seq, payload)
         self._commit(transaction, changed, transaction_class)
@@ -182,8 +234,33 @@ class Store:
             erasure.erase(graph, each)
         if idempotency is not None:
             self._replay.remember(idempotency)
-            self.idempotency[idempotency["key"]] = idempotency
-        self._view = self._latest()
+        self._show(self._latest())
+        self._unerased |= bool(erased) and self._disk is not None and self._disk.has_snapshots()
+        self._keep_up()
+
+    def _publish_shared(
+        self,
+        folder: disk.Disk,
+        transaction: Transaction,
+        payload: bytes,
+        what: tuple[tuple[int, ...], str],
+        written: Written,
+    ) -> None:
+        mark = folder.write(transaction.seq, payload)
+        self._commit(transaction, *what)
+        view = self._latest()
+        self._keep_up()
+        transaction.end()
+        if written is not None:
+            written()
+        folder.sync(mark)
+        self._show(view)
+
+    def _show(self, view: View) -> None:
+        """Let readers see a commit that is durable, and with it those before."""
+        with self._showing:
+            if view.seq >= self.newest.seq:
+                self.newest = view
 
     def ended(self, transaction: Transaction) -> None:
         """The transaction is over; the next may begin."""
@@ -196,6 +273,7 @@ class Store:
         if self._transaction is not None:
             self._transaction.rollback()
         if self._disk is not None:
+            self._keep_up(closing=True)
             self._disk.close()
 
     def __enter__(self) -> "Store":
@@ -207,6 +285,68 @@ class Store:
         self.close()
 
     # inside
+
+    def _begin_empty(self) -> None:
+        self.graph = Graph(self.space_id)
+        self.environments = Environments(self.graph.symbols, self._schema)
+        self.environments.add(0, {})
+        self.notes: dict[str, list[Json]] = {}
+        self._replay = frames.Replay(self.graph, self.environments)
+        self.idempotency = self._replay.idempotency
+
+    def _load(self, folder: disk.Disk) -> None:
+        for found in folder.snapshots():
+            try:
+                if found is not None:
+                    self._take_up(found)
+            except KipError as error:
+                if error.code != "MemoryDamaged":
+                    folder.close()
+                    raise
+                folder.passed_over(error)
+                self._begin_empty()
+                continue
+            before = len(self.graph.kept_entries)
+            folder.load(found, self._apply)
+            self._unerased = found is not None and len(self.graph.kept_entries) > before
+            return
+
+    def _take_up(self, found: Snapshot) -> None:
+        from kipql.store.thaw import Thaw
+
+        thaw = Thaw(found, self.graph)
+        thaw.apply(self.environments)
+        self.notes = thaw.notes
+        self._replay.idempotency = self.idempotency = thaw.outcomes
+
+    def _write_snapshot(self, folder: disk.Disk) -> int:
+        from kipql.store.freeze import freeze
+
+        sections = freeze(self.graph, self.notes, self.idempotency)
+        size = folder.snapshot(len(self.graph.history), sections)
+        self._unerased = False
+        return size
+
+    def _keep_up(self, *, closing: bool = False) -> None:
+        """Write a snapshot when one is due. The commit stands whatever happens, so a failure is only told."""
+        folder = self._disk
+        if folder is None or self.readonly or folder.is_forked or not (self._unerased or self._is_due(folder, closing)):
+            return
+        try:
+            self._write_snapshot(folder)
+        except Exception as error:
+            import logging
+
+            known = isinstance(error, KipError)
+            logging.getLogger("kipql").error(
+                "%s: a snapshot could not be written: %s", self.space_id, error, exc_info=not known
+            )
+
+    def _is_due(self, folder: disk.Disk, closing: bool) -> bool:
+        if self._snapshot_after is None:
+            return False
+        wait = max(self._snapshot_after, folder.snapshot_size // _SHARE)
+        return folder.pending > (wait // _AT_CLOSE if closing else wait)
 
     def _refuse_readonly(self) -> None:
         if self.readonly:
@@ -225,8 +365,7 @@ class Store:
                 graph.note_control(seq, control.kind, control.payload)
         for code, reference in transaction.inputs:
             graph.note_input(code, reference)
-        bounds: Bounds = graph.counts()
-        graph.history.append(transaction.at, bounds, changed, transaction.origin, transaction_class)
+        graph.committed(transaction.at, changed, transaction.origin, transaction_class)
 
     def _apply(self, seq: int, payload: memoryview) -> None:
         """Replay one frame."""
@@ -242,7 +381,6 @@ class Store:
             self.graph.controls.append((0, kind, payload))
         if kind == "idempotency":
             self._replay.remember(payload)
-            self.idempotency[payload["key"]] = payload
         else:
             self.notes.setdefault(kind, []).append(payload)
 

@@ -5,7 +5,7 @@ view is simply the view at that sequence. `rollback` and `restore` take them bac
 dry runs are transactions that end in a rollback. Versions and planes are counted once, at `seal`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ from kipql.model import AnyRecord, Concept, Origin, element_id
 from kipql.store import changes
 from kipql.store.environments import Entry
 from kipql.store.frames import CONTROL_KINDS
-from kipql.store.graph import Marks
+from kipql.store.graph import Marks, client_key_name
 from kipql.store.history import Bounds, Commit
 from kipql.store.identity import InputReference
 from kipql.store.planes import first_planes, next_planes
@@ -51,7 +51,7 @@ class Control:
 class Transaction:
     """Made by `Store.begin`; ends with `commit` or `rollback`. One thread at a time."""
 
-    def __init__(self, store: "Store", at: int, origin: Origin) -> None:
+    def __init__(self, store: "Store", base: View, at: int, origin: Origin) -> None:
         self._store = store
         self._graph = store.graph
         self._log: list[tuple[int, AnyRecord | None]] = []  # (code, state that was newest before)
@@ -64,7 +64,7 @@ class Transaction:
         self._open = True
         self.at = at
         self.origin = origin
-        self.base = store.view()
+        self.base = base
         self.seq = self.base.seq + 1
         self._graph.pending_at = at
         self._graph.pending_origin = origin
@@ -132,7 +132,7 @@ class Transaction:
     def remember(self, kind: int, client_key: str, fingerprint: str, code: int) -> None:
         """A creation carried a client key (§7.5)."""
         self._writing()
-        self._graph.client_keys[kind, client_key] = (code, fingerprint)
+        self._graph.client_keys[client_key_name(kind, client_key)] = (code, fingerprint)
         self._remembered.append((kind, client_key))
 
     def supplied(self, code: int, path: str, given: int, resolved: int) -> None:
@@ -194,7 +194,7 @@ class Transaction:
         graph.unmark(mark.marks)
         graph.literals.truncate(mark.literals)
         while len(self._remembered) > mark.remembered:
-            graph.client_keys.pop(self._remembered.pop(), None)
+            graph.client_keys.pop(client_key_name(*self._remembered.pop()), None)
         del self._controls[mark.controls :]
         del self._inputs[mark.inputs :]
         self._store.environments.truncate(*mark.environments)
@@ -206,7 +206,7 @@ class Transaction:
         if not self._open:
             return
         self.restore(self._start)
-        self._end()
+        self.end()
 
     # committing
 
@@ -255,8 +255,14 @@ class Transaction:
         """The `control_changes` of the envelope."""
         return [{"kind": control.kind, "version": control.version} for control in self._controls]
 
-    def commit(self, idempotency: Json = None, transaction_class: str = "cognitive") -> Commit:
-        """Write the frame, make it durable, make it visible, and end.
+    def commit(
+        self,
+        idempotency: Json = None,
+        transaction_class: str = "cognitive",
+        written: Callable[[], None] | None = None,
+    ) -> Commit:
+        """Write the frame, make it durable, make it visible, and end. `written` is called as soon as the next
+        transaction may begin, which may be before this one is durable.
 
         Raises KipError and leaves nothing when there is nothing to commit or the journal can not be written.
         """
@@ -265,12 +271,12 @@ class Transaction:
         if not self._effective():
             raise KipError("InternalError", "a transaction without effect has nothing to commit")
         try:
-            self._store.publish(self, idempotency, transaction_class)
+            self._store.publish(self, idempotency, transaction_class, written)
         except BaseException:
             if self._open:
                 self.rollback()
             raise
-        self._end()
+        self.end()
         return self._store.view().commit(self.seq)
 
     # inside
@@ -292,7 +298,8 @@ class Transaction:
             raise KipError("PreconditionFailed", "this transaction has ended", hint="begin a new one")
         self._sealed = False
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """The next transaction may begin."""
         self._open = False
         self._store.ended(self)
 

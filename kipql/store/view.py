@@ -27,8 +27,8 @@ from kipql.model import (
 )
 from kipql.store import changes, computed, elements, fields, identity, states
 from kipql.store.environments import Entry
-from kipql.store.graph import Graph
-from kipql.store.history import Bounds, Commit
+from kipql.store.graph import Graph, client_key_name
+from kipql.store.history import Bounds, Commit, bounds_at
 from kipql.store.identity import Decision, InputReference
 from kipql.store.postings import NO_ROWS, Rows, cut
 from kipql.store.records import Hot
@@ -89,6 +89,11 @@ class View:
     def environment_at(self, seq: int) -> "Environment":
         """The Schema Environment in force at another sequence."""
         return self._environments.entry(seq).environment
+
+    @property
+    def environment_since(self) -> int:
+        """The sequence from which the Schema Environment in force at `seq` holds."""
+        return self._schema().seq
 
     @property
     def identity_version(self) -> int:
@@ -154,7 +159,7 @@ class View:
 
     def client_key(self, kind: int, key: str) -> tuple[int, str] | None:
         """(code, fingerprint) of the creation that carried a client key."""
-        known = self.graph.client_keys.get((kind, key))
+        known = self.graph.client_keys.get(client_key_name(kind, key))
         return known if known is not None and self.exists(known[0]) else None
 
     def creation(self, code: int) -> tuple[int, Origin]:
@@ -269,8 +274,8 @@ class View:
         rows = self.graph.keyed.get(key, self.bounds[CONCEPT])
         if lineage is None or not rows:
             return rows
-        symbols, lineage_of, concepts = self.graph.symbols, self.lineage_of, self.graph.objects[CONCEPT]
-        return [row for row in rows if lineage_of[symbols.number(_schema_of(concepts[row]))] == lineage]
+        types, lineage_of = self.graph.types, self.lineage_of
+        return [row for row in rows if lineage_of[types[row]] == lineage]
 
     def named(self, name: str) -> Rows:
         """Concepts that have or had this name: verify."""
@@ -423,37 +428,39 @@ class View:
 
     def _slot(self, subject: int, lineage: int) -> Rows:
         graph = self.graph
-        slot = graph.slots.get(graph.slot_key(subject, lineage))
-        return NO_ROWS if slot is None else graph.slot_propositions.get(slot, self.bounds[PROPOSITION])
+        slot = graph.slots[graph.slot_key(subject, lineage)]
+        return NO_ROWS if slot < 0 else graph.slot_propositions.get(slot, self.bounds[PROPOSITION])
 
     def _slot_assertions(self, subject: int, lineage: int, live: bool) -> Rows:
         graph, bound = self.graph, self.bounds[ASSERTION]
-        slot = graph.slots.get(graph.slot_key(subject, lineage))
-        if slot is None:
+        slot = graph.slots[graph.slot_key(subject, lineage)]
+        if slot < 0:
             return NO_ROWS
         rows = graph.slot_assertions.get(slot, bound)
         return graph.live.get(slot, rows, self.seq, bound) if live else rows
 
     def _pairs(self, term: int, lineage: int) -> Rows:
         graph, bound = self.graph, self.bounds[PROPOSITION]
-        known = graph.pairs.get(term)
+        incoming = graph.incoming.get(term, bound)
+        known = graph.crowds.lineages_of(term, incoming)
         if known is not None:
             rows = known.get(lineage)
             return NO_ROWS if rows is None else cut(rows, bound)
         predicates, lineage_of = graph.propositions.predicates, graph.symbols.lineage_of
-        return [row for row in graph.incoming.get(term, bound) if lineage_of[predicates[row]] == lineage]
+        return [row for row in incoming if lineage_of[predicates[row]] == lineage]
 
     def _tuple_row(self, subject: int, lineage: int, term: int) -> int | None:
         graph, bound = self.graph, self.bounds[PROPOSITION]
-        slot = graph.slots.get(graph.slot_key(subject, lineage))
-        if slot is None:
+        slot = graph.slots[graph.slot_key(subject, lineage)]
+        if slot < 0:
             return None
-        large = graph.slot_objects.get(slot)
+        rows = graph.slot_propositions.get(slot, bound)
+        large = graph.crowds.objects_of(slot, rows)
         if large is not None:
             row = large.get(term)
             return row if row is not None and row < bound else None
         objects = graph.propositions.objects
-        for row in graph.slot_propositions.get(slot, bound):
+        for row in rows:
             if objects[row] == term:
                 return row
         return None
@@ -474,12 +481,16 @@ class View:
         return tuple(names)
 
 
-def _schema_of(record: AnyRecord) -> str:
-    assert isinstance(record, Concept)
-    return record.schema
-
-
 def _missing(code: int) -> KipError:
     known = code >= 0 and kind_of(code) <= ACTIVITY
     found = element_id(code) if known else f"code {code}"
     return KipError("NotFoundOrNotVisible", f"{found} does not exist here")
+
+
+def past(head: View, seq: int) -> View:
+    """The Space at a sequence up to a head, where the head's Schema Environment was in force already."""
+    if seq == head.seq:
+        return head
+    view = View(head.graph, head._environments, seq, bounds_at(head.graph.history, seq))
+    view._entry = head._entry
+    return view

@@ -170,6 +170,8 @@ def naive(candidates: Candidates, rules: SlotRules, request: Request, policy: Po
     succession(items, candidates, rules)
 
     # -- the first stage: each candidate alone (§21.3-21.8)
+    # Settled: under `temporal_conflict: "none"` no value excludes another, not even if the slot is `complete`.
+    exclusive = (rules.functional or rules.functional_by or rules.complete) and rules.temporal_conflict
     every, verdicts, supporting, opposing = range(len(candidates)), [], [], []
     for at in every:
         toward = [(item, item.claim.stance) for item in items if item.at == at]
@@ -184,7 +186,8 @@ def naive(candidates: Candidates, rules: SlotRules, request: Request, policy: Po
         counts = [bool(sides[i]) and (scores[i] or 0) >= bars[i] for i in (0, 1)]  # from its threshold on (§22)
         reasons = set()
         if counts[0]:
-            status = "contested" if counts[1] else "accepted"
+            # settled: in a slot, what opposes true supports false, so the two meet in the second stage (§21.11)
+            status = "contested" if counts[1] and not (boolean[at] and exclusive) else "accepted"
             if status == "accepted" and all(claim.dependency != "current" for claim in sides[0]):
                 # §57.6: derivations that are not current accept nothing; any other support may
                 review = all(claim.dependency == "needs_review" for claim in sides[0])
@@ -203,10 +206,7 @@ def naive(candidates: Candidates, rules: SlotRules, request: Request, policy: Po
         supporting.append(sides[0])
         opposing.append(sides[1])
 
-    # -- the second stage: conflicts (§21.11). Settled: `temporal_conflict: "none"` leaves no value excluding
-    # another, not even under `complete`; a derivation that is not current is weak material and contests nothing.
-    exclusive = (rules.functional or rules.functional_by or rules.complete) and rules.temporal_conflict
-
+    # -- the second stage: conflicts (§21.11); a derivation that is not current is weak material and contests nothing
     def others(at: int) -> list[int]:
         """The other candidates of the same slot, which is the partition under `functional_by`."""
         slots = [one.partition if rules.functional_by else None for one in candidates]

@@ -56,12 +56,13 @@ def claims(draw: st.DrawFn, key: int) -> Claim:
 def slots(draw: st.DrawFn) -> list[Candidate]:
     """One to four candidates over two partitions, up to ten claims."""
     count = draw(st.integers(1, 4))
+    truths = draw(st.permutations((True, False, None, None)))
     by_candidate: list[list[Claim]] = [[] for _ in range(count)]
     for key in range(draw(st.integers(0, 10))):
         by_candidate[draw(st.integers(0, count - 1))].append(draw(claims(key)))
     return [
-        Candidate(f"P{index}", f"value {index}", tuple(members), draw(st.sampled_from(("one", "two"))))
-        for index, members in enumerate(by_candidate)
+        Candidate(f"P{index}", f"value {index}", tuple(members), draw(st.sampled_from(("one", "two"))), truth)
+        for index, (members, truth) in enumerate(zip(by_candidate, truths, strict=False))
     ]
 
 
@@ -73,6 +74,7 @@ def rules(draw: st.DrawFn) -> SlotRules:
         functional_by=shape == "functional_by",
         open_world=draw(st.sampled_from((True, True, True, False))),
         complete=shape == "functional" and draw(st.booleans()),
+        boolean_completeness=shape != "functional_by" and draw(st.sampled_from((True, False, False))),
         temporal_conflict=draw(st.sampled_from((True, True, True, False))),
     )
 

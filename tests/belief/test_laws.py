@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kipql.belief.core import Candidate, Claim, Policy, Request, Slot, SlotRules, project
+from kipql.belief.core import Candidate, Claim, Policy, Request, Side, Slot, SlotRules, project
 from kipql.times import Bound, Interval
 from tests.belief.slots import POLICIES, claims, requests, rules, slots
 
@@ -64,7 +64,7 @@ def test_an_unrelated_actor_elsewhere_changes_nothing(
 ) -> None:
     stranger = replace(other, actor="stranger", roots=frozenset(("E99",)))
     elsewhere = Candidate("P99", "value 99", (stranger,), "another partition")
-    scoped = replace(declared, functional=False, functional_by=True, complete=False)
+    scoped = replace(declared, functional=False, functional_by=True, complete=False, boolean_completeness=False)
     before = project(candidates, scoped, request, policy)
     after = project([*candidates, elsewhere], scoped, request, policy)
     assert verdicts(before).items() <= verdicts(after).items()
@@ -84,24 +84,31 @@ def test_repeating_a_claim_changes_no_status(
     assert verdicts(before) == verdicts(after)
 
 
-@given(slots(), rules(), requests(), POLICIES, claims(key=99), st.data())
+@given(slots(), rules(), requests(), POLICIES, claims(key=99), st.sampled_from(("support", "reject")), st.data())
 def test_a_counted_root_adds_no_group_and_no_score(
     candidates: list[Candidate],
     declared: SlotRules,
     request: Request,
     policy: Policy,
     other: Claim,
+    stance: str,
     data: st.DataObject,
 ) -> None:
+    """Whoever makes it, and on whichever side (§23.1, §23.2)."""
+
+    def side(slot: Slot, index: int) -> Side:
+        belief = slot.beliefs[index]
+        return belief.support if stance == "support" else belief.opposition
+
     slot = project(candidates, declared, request, policy)
-    counted = [(index, group, claim) for index, belief in enumerate(slot.beliefs) for group in belief.support.groups
-               for claim in belief.support.claims if claim.key in group.claims and claim.roots]  # fmt: skip
+    counted = [(index, group, claim) for index in range(len(candidates)) for group in side(slot, index).groups
+               for claim in side(slot, index).claims if claim.key in group.claims and claim.roots]  # fmt: skip
     if not counted:
         return
     index, group, claim = data.draw(st.sampled_from(counted))
     echo = replace(
         other,
-        stance="support",
+        stance=stance,
         status="active",
         barred=None,
         mode="inferred",
@@ -113,8 +120,7 @@ def test_a_counted_root_adds_no_group_and_no_score(
     )
     again = list(candidates)
     again[index] = replace(again[index], claims=(*again[index].claims, echo))
-    after = project(again, declared, request, policy).beliefs[index].support
-    before = slot.beliefs[index].support
+    after, before = side(project(again, declared, request, policy), index), side(slot, index)
     assert len(after.claims) == len(before.claims) + 1
     assert (len(after.groups), after.score) == (len(before.groups), before.score)
 
@@ -123,6 +129,7 @@ def test_a_counted_root_adds_no_group_and_no_score(
 def test_slot_and_candidate_agree_on_acceptance(
     candidates: list[Candidate], declared: SlotRules, request: Request, policy: Policy
 ) -> None:
+    """Of one projection; `test_asked` has it of the slot and each candidate asked for apart."""
     slot = project(candidates, declared, request, policy)
     accepted = [belief.candidate.value for belief in slot.beliefs if belief.status == "accepted"]
     assert slot.accepted_values == accepted

@@ -63,7 +63,7 @@ def test_a_later_policy_is_one_commit_with_a_control_change(tmp_path: Path) -> N
         nexus.install_policy(NEWEST)
         assert nexus.space_seq == 2
         assert seen[0]["control_changes"] == [{"kind": "policy", "version": "1"}]
-        assert "changes" not in seen[0]
+        assert seen[0]["changes"] == []
     with opened(tmp_path / "m") as nexus:
         assert height(nexus, "acme:newest")[0] == [180]
 
@@ -192,6 +192,55 @@ def test_trust_in_a_merged_actor_is_trust_in_the_one_it_became() -> None:
     nexus.execute('MERGE CONCEPT "C-3" INTO "C-1"')
     assert height(nexus, "acme:careful")[0] == [170]
     assert height(nexus, "acme:careful", before)[0] == []
+
+
+MERGED_TRUST = [
+    # what was set, in order, for Ann (C-1) and for the Ann that is merged into her (C-3); the weight after the merge
+    ([("C-1", 0.9), ("C-3", 0.1)], 0.1),
+    ([("C-3", 0.1), ("C-1", 0.9)], 0.9),
+    ([("C-1", 0.2), ("C-3", 0.1), ("C-1", 0.9)], 0.9),
+    ([("C-3", 0.9), ("C-1", 0.1), ("C-1", None)], None),
+    ([("C-1", 0.1), ("C-3", 0.2), ("C-3", None), ("C-1", 0.9)], 0.9),
+]
+
+
+@pytest.mark.parametrize(("said", "weight"), MERGED_TRUST)
+def test_of_what_was_set_for_one_identity_the_last_counts(
+    said: list[tuple[str, float | None]], weight: float | None
+) -> None:
+    """Trust is about an actor (§22.5), and who that is the identity resolution at the basis says (§11.5)."""
+    nexus = opened()
+    nexus.install_policy(CAREFUL)
+    nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ann" }')
+    for actor, value in said:
+        if value is None:
+            nexus.govern.trust.remove(actor)
+        else:
+            nexus.govern.trust.set(actor, value)
+    apart = [(record.actor, record.value) for record in nexus.govern.trust.list()]
+    before = nexus.space_seq
+    merge = nexus.execute('MERGE CONCEPT "C-3" INTO "C-1"')
+    assert merge.status == "committed"  # type: ignore[union-attr]
+    expected = [] if weight is None else [("C-1", weight)]
+    assert [(record.actor, record.value) for record in nexus.govern.trust.list()] == expected
+    assert [(record["actor"]["id"], record["value"]) for record in nexus.query("DESCRIBE TRUST").one()["records"]] == (
+        expected
+    )
+    assert nexus.query('DESCRIBE TRUST "C-3"').one()["records"] == nexus.query('DESCRIBE TRUST "C-1"').one()["records"]
+    assert height(nexus, "acme:careful")[0] == ([170] if weight is not None and weight >= 0.6 else [])
+    assert [(record.actor, record.value) for record in nexus.govern.trust.list(before)] == apart
+
+
+def test_trust_set_for_a_merged_actor_is_set_for_the_one_it_became() -> None:
+    nexus = opened()
+    nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ann" }')
+    nexus.execute('MERGE CONCEPT "C-3" INTO "C-1"')
+    nexus.govern.trust.set("C-1", 0.9)
+    version = nexus.govern.trust.version()
+    nexus.govern.trust.set("C-3", 0.9)
+    assert nexus.govern.trust.version() == version
+    nexus.govern.trust.set("C-3", 0.4)
+    assert [(record.actor, record.value) for record in nexus.govern.trust.list()] == [("C-1", 0.4)]
 
 
 def test_setting_the_same_trust_again_changes_nothing() -> None:

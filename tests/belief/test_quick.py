@@ -62,7 +62,7 @@ def test_quick_and_full_agree_on_random_memories(chunk: int) -> None:
 
 
 def test_long_lines_of_one_actor_are_cut_like_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kipql.belief.quick.FEW", 1)
+    monkeypatch.setattr("kipql.belief.standing.FEW", 1)
     for seed in range(SEED, SEED + COUNT // 3):
         draw = random.Random(seed)
         memory = memories.write(draw)

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+import kipql
 from kipql.belief.core import MEMORY_DEFAULT, STRUCTURAL, Candidate, Claim, Policy, Request, SlotRules, project
 from kipql.times import Bound, Interval
 from tests.belief.naive import naive
+from tests.belief.world import PEOPLE
 
 FUNCTIONAL = SlotRules(functional=True)
 FROM_FIVE_OR_LATER = Interval(Bound(5, None), None)
@@ -15,6 +17,10 @@ UNTIL_SEVEN = Interval(None, Bound(7, 7))
 
 def said(key: int, actor: str, at: int = 0, roots: Sequence[str] | None = None, **more: object) -> Claim:
     return Claim(key, actor, "support", "stated", at, roots=None if roots is None else frozenset(roots), **more)  # type: ignore[arg-type]
+
+
+def denied(key: int, actor: str, at: int) -> Claim:
+    return Claim(key, actor, "reject", "stated", at)
 
 
 def slot(*claims: tuple[Claim, ...], truths: Sequence[bool | None] = ()) -> list[Candidate]:
@@ -39,6 +45,48 @@ def slot(*claims: tuple[Claim, ...], truths: Sequence[bool | None] = ()) -> list
             SlotRules(functional=True, boolean_completeness=True),
             STRUCTURAL,
             ["contested", "contested"],
+            ["none", "none"],
+        ),
+        (
+            # §21.11: the constraint is opposition to accepting, no stored reject; so true against false is the slot's
+            # conflict, and the winner gets its candidate status (§21.13), which is not contested by what it outranked.
+            "a policy's rule decides between true and false as between any two values of a slot",
+            slot((said(1, "alice", 5),), (said(2, "bob", 1),), truths=(True, False)),
+            SlotRules(functional=True, boolean_completeness=True),
+            MEMORY_DEFAULT,
+            ["accepted", "uncertain"],
+            ["support", "none"],
+        ),
+        (
+            "and a rejection of true is what a support of false is (§20.15)",
+            slot((said(1, "alice", 5), denied(2, "bob", 1)), (), truths=(True, False)),
+            SlotRules(functional=True, boolean_completeness=True),
+            MEMORY_DEFAULT,
+            ["accepted", "uncertain"],
+            ["support", "none"],
+        ),
+        (
+            "a tie between true and false stays one (§21.13)",
+            slot((said(1, "alice", 5),), (said(2, "bob", 5),), truths=(True, False)),
+            SlotRules(functional=True, boolean_completeness=True),
+            MEMORY_DEFAULT,
+            ["contested", "contested"],
+            ["none", "none"],
+        ),
+        (
+            "without a slot the negation is a direct stance conflict, which no rule of the policy decides (§21.13)",
+            slot((said(1, "alice", 5),), (said(2, "bob", 1),), truths=(True, False)),
+            SlotRules(boolean_completeness=True),
+            MEMORY_DEFAULT,
+            ["contested", "contested"],
+            ["none", "none"],
+        ),
+        (
+            "a direct rejection of one value is no conflict of two candidates either: the winner stays contested",
+            slot((said(1, "alice", 5), denied(2, "bob", 1)), (said(3, "carol", 2),)),
+            FUNCTIONAL,
+            MEMORY_DEFAULT,
+            ["contested", "uncertain"],
             ["none", "none"],
         ),
         (
@@ -131,3 +179,33 @@ def test_settled(
     assert ([one.status for one in beliefs], [one.leading for one in beliefs]) == (statuses, leading), reading
     twin = naive(candidates, rules, request, policy, {}).verdicts
     assert ([one.status for one in twin], [one.leading for one in twin]) == (statuses, leading), reading
+
+
+AWAKE = """MUTATE {
+  CREATE CONCEPT ?ann { TYPE "Person" NAME "Ann" }
+  CREATE CONCEPT ?bob { TYPE "Person" NAME "Bob" }
+  ASSERT (?ann, "awake", true) {by: ?ann, mode: "stated", at: "2026-01-01T00:00:00.000Z"}
+  ASSERT (?ann, "awake", false) {by: ?bob, mode: "stated", at: "2026-02-01T00:00:00.000Z"}
+}"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "slot", "true", "false"),
+    [
+        ("kip:policy:structural", ("contested", []), "contested", "contested"),
+        # Her own word about herself prevails over newer hearsay (§21.13), also where false is the negation of true.
+        ("kip:memory-default", ("accepted", [True]), "accepted", "uncertain"),
+    ],
+)
+def test_true_against_false_through_a_nexus(policy: str, slot: tuple[str, list[bool]], true: str, false: str) -> None:
+    nexus = kipql.open(packages=[PEOPLE])
+    nexus.execute(AWAKE)
+    tail = 'FOR TIME "2026-03-01T00:00:00.000Z" WITH EPISTEMIC {policy: :policy, explanation: "ledger"}'
+    whole = f'FIND(?b.status, ?b.accepted_values) WHERE {{ ?b BELIEF SLOT ("C-1", "awake") }} {tail}'
+    one = f'FIND(?b.status, ?b.explanation.entries) WHERE {{ ?b BELIEF ("C-1", "awake", :value) }} {tail}'
+    assert nexus.query(whole, {"policy": policy}).one() == slot
+    for value, status in ((True, true), (False, false)):
+        found, entries = nexus.query(one, {"policy": policy, "value": value}).one()
+        assert found == status
+        # What is said of one is said of the other: both are in the ledger of each.
+        assert [(entry["assertion_id"], entry["value"]) for entry in entries] == [("A-1", True), ("A-2", False)]

@@ -151,3 +151,12 @@ def test_the_shipped_packages_hold(kipql, tmp_path):
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(dict(getattr(builtin, name)().artifact)), encoding="utf-8")
         assert kipql("package", "check", path).code == 0
+
+
+@pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"\xff"], ids=["a byte order mark", "no UTF-8"])
+def test_an_artifact_begins_with_its_json(kipql, package, mark):
+    path = package(GOOD)
+    path.write_bytes(mark + path.read_bytes())
+    called = kipql("package", "check", path)
+    assert called.code == 2
+    assert "ArtifactParseError" in called.err

@@ -226,3 +226,22 @@ def test_a_name_is_once_in_a_script_and_free_in_another(kipql, memory, script):
     called = kipql("run", "--db", memory, script(CLEAN + CLEAN, "twice.kql"))
     assert called.code == 2
     assert "two checks are named nobody-else" in called.err
+
+
+NULL = "//! check: a\nFIND(?a.valid) WHERE { ?a ASSERTION {} }"
+
+
+def test_an_audit_over_a_field_that_nothing_has_is_warned_of_and_still_clean(kipql, memory, script):
+    path = script(NULL)
+    called = kipql("run", "--db", memory, path)
+    assert (called.code, called.out) == (0, "1 check: 1 passed, nothing found\n")
+    assert called.err.startswith(f"warning: {path}:2:6: SchemaFieldNotFound")
+    assert kipql("run", "--db", memory, path, "--quiet") == (0, called.out, "")
+    report = json.loads(kipql("run", "--db", memory, path, "-q", "--format", "json").out)
+    (warning,) = report["warnings"]
+    assert (report["exit"], warning["code"], warning["line"]) == (0, "SchemaFieldNotFound", 2)
+
+
+def test_only_what_runs_is_warned_of(kipql, memory, script):
+    text = CLEAN.replace("FIND", "//! tags: x\nFIND") + NULL
+    assert kipql("run", "--db", memory, script(text), "--tag", "x").err == ""

@@ -75,7 +75,7 @@ def test_exec_readonly_refuses_a_mutation(kipql, memory, arguments):
 def test_exec_says_what_was_committed(kipql):
     called = kipql("exec", "-c", 'CREATE CONCEPT ?x { TYPE "Person" }; FIND(COUNT(?c)) WHERE { ?c CONCEPT {} }')
     assert called.code == 0
-    assert called.out.splitlines()[0] == "committed at 1: ?x = C-1"
+    assert called.out.splitlines()[0] == "committed at 1: 1 element created; ?x = C-1"
     assert called.out.splitlines()[-2].strip() == "1"
 
 
@@ -146,3 +146,69 @@ def test_an_error_in_a_file_names_the_file(kipql, tmp_path):
     called = kipql("query", "-f", path)
     assert called.code == 2
     assert called.err.startswith(f"{path}:2:6: InvalidSyntax: ")
+
+
+NULL = "FIND(?a.valid) WHERE { ?a ASSERTION {} }"
+
+
+def test_a_field_that_nothing_has_is_warned_of_and_the_answer_is_the_same(kipql, memory):
+    warned = kipql("query", "--db", memory, "-c", NULL)
+    assert (warned.code, warned.out) == (0, "a.valid\n-------\n(0 rows)\n")
+    assert warned.err.splitlines() == [
+        "warning: 1:6: SchemaFieldNotFound: Assertion has no field 'valid': it is null",
+        NULL,
+        "     ^^^^^^^^",
+        "hint: did you mean valid_time?",
+    ]
+    assert kipql("query", "--db", memory, "-c", NULL, "--quiet") == (0, warned.out, "")
+
+
+def test_a_warning_has_its_place_in_the_whole_text_and_its_file(kipql, tmp_path):
+    path = tmp_path / "q.kql"
+    path.write_text(f"FIND(?p) WHERE {{ ?p {{}} }};\n{NULL}")
+    assert kipql("query", "-f", path).err.startswith(f"warning: {path}:2:6: SchemaFieldNotFound")
+
+
+def test_a_mutation_that_chooses_by_such_a_field_is_warned_of_too(kipql):
+    called = kipql("exec", "-c", 'UPDATE ?p SET FIELDS {name: "x"} WHERE { ?p {kee: "a"} }')
+    assert (called.code, called.out) == (0, "no_effect\n")
+    assert "did you mean key?" in called.err
+
+
+LIMITED = 'FIND(?p.key) WHERE { ?p {type: "Person"} } ORDER BY ?p.key LIMIT 1'
+
+
+@pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv"])
+def test_rows_that_limit_left_out_are_told_with_how_to_get_them(kipql, memory, form):
+    called = kipql("query", "--db", memory, "-c", LIMITED, "--format", form)
+    assert "ada" in called.out and "bo" not in called.out
+    assert called.err.startswith('more rows follow: add CURSOR "')
+    cursor = called.err.split(" add ")[1].removesuffix(" to the same statement\n")
+    rest = kipql("query", "--db", memory, "-c", f"{LIMITED} {cursor}", "--format", form)
+    assert "bo" in rest.out and "ada" not in rest.out
+    assert (rest.code, rest.err) == (0, "")
+
+
+def test_a_memory_of_the_command_alone_continues_nothing(kipql):
+    create = 'CREATE CONCEPT ?x { TYPE "Person" }'
+    called = kipql("exec", "-c", f"{create}; {create}; FIND(?p) WHERE {{ ?p {{}} }} LIMIT 1")
+    assert called.err == "more rows follow: raise LIMIT\n"
+    assert kipql("exec", "-q", "-c", f"{create}; {create}; FIND(?p) WHERE {{ ?p {{}} }} LIMIT 1").err == ""
+
+
+def test_exec_counts_what_was_created_changed_and_ended(kipql, memory):
+    text = """
+    MUTATE {
+      ASSERT ?old ("C-1", "same_as", "C-2") {by: "C-1", mode: "stated"}
+      UPDATE "C-1" SET FIELDS {name: "Ada L."}
+    };
+    ASSERT ?new ("C-1", "same_as", "C-2") {by: "C-1", mode: "stated"} SUPERSEDING "A-1";
+    TRANSITION "C-2" TO "archived";
+    UPDATE "C-1" SET FIELDS {name: "Ada L."}
+    """
+    assert kipql("exec", "--db", memory, "-c", text).out.splitlines() == [
+        "committed at 2: 2 elements created, 1 changed; ?old = A-1",
+        "committed at 3: 1 element created, 1 ended; ?new = A-2",
+        "committed at 4: 1 element ended",
+        "no_effect",
+    ]

@@ -18,11 +18,21 @@ Exit codes: 0 done or clean, 1 findings (`run`, `check`, `fmt --check`), 2 could
 error, with the caret under the place. Without `--db` a command works on an empty memory of its own.
 """
 
+_MEMORY = (
+    *(f"memory {name}" for name in ("recall", "pins", "touch", "flush", "compact plan", "assemble", "trace")),
+    "memory request",
+    *(f"trace {name}" for name in ("show", "replay")),
+)
+_CANON = ("import", "resolve", "read", "map", "search", "surface", "audit")
+
 
 def cli_page() -> str:
     """docs/cli.md."""
     commands = (["kipql"], *(["kipql", name] for name in COMMANDS), ["kipql", "import", "chat"])
     commands += (["kipql", "package", "new"], ["kipql", "package", "check"])
+    commands += tuple(["kipql", "capsule", name] for name in ("export", "verify", "preview", "import"))
+    commands += tuple(["kipql", "canon", name] for name in _CANON)
+    commands += tuple(["kipql", *words.split()] for words in _MEMORY)
     return "\n".join((_CLI, *(f"## {' '.join(words)}\n\n```text\n{_help(words)}\n```\n" for words in commands)))
 
 

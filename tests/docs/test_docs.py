@@ -71,6 +71,18 @@ def test_links_in_the_documents_lead_somewhere():
     assert missing == []
 
 
+def test_readme_leads_to_every_page():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = [f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))]
+    assert [page for page in pages if f"]({page})" not in readme] == []
+
+
+@pytest.mark.parametrize("name", [name for name in vars(kipql.Nexus) if not name.startswith("_")])
+def test_every_public_name_of_a_nexus_is_on_a_page(name):
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    assert re.search(rf"(\bnexus\.{name}\b|`{name}[`(])", pages)
+
+
 def test_the_tests_of_ci_are_the_readme_command_word_for_word():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"^```sh\n(python3 .*)\n```$", readme, re.MULTILINE)

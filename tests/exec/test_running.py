@@ -1,5 +1,7 @@
 """What a run does besides rows: budgets, laziness, selection, caches, deep plans, environments."""
 
+import gc
+import linecache
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 import kipql
 from kipql import lang
 from kipql.errors import KipError
-from kipql.exec import explain, prepare, select
+from kipql.exec import engine, explain, prepare, select
 from kipql.lang import ast
 from kipql.limits import Budget, Limits
 from kipql.plan import prepare as plans
@@ -209,3 +211,14 @@ def test_explain_counts_what_each_operator_did() -> None:
     assert "proposition (?r, has_part, ?p)  (starts 1, rows 2)" in text
     assert "2 rows" in text
     assert "def run(view, p, budget" in explain(prepared, view, source=True)
+
+
+def test_generated_source_is_kept_as_long_as_its_function() -> None:
+    namespace: dict[str, Any] = {}
+    made = engine.function("def made():\n    return 1\n", "made", namespace)
+    file = made.__code__.co_filename
+    assert linecache.getline(file, 2) == "    return 1\n"
+    del made
+    namespace.clear()
+    gc.collect()
+    assert file not in linecache.cache

@@ -113,7 +113,7 @@ def test_a_transaction_is_known_to_who_sees_something_of_it_or_made_it(governed:
     made = reader.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Eve" }')
     governed.nexus.govern.classify(made.handles["a"], "secret")
     described = reader.query(f'DESCRIBE TRANSACTION "{made.tx_id}"').one()
-    assert described["status"] == "committed" and "changes" not in described
+    assert described["status"] == "committed" and described["changes"] == []
 
 
 def test_subscribers_hear_what_they_may_see(governed: Setting) -> None:
@@ -280,3 +280,45 @@ def test_readers_see_whole_states_while_somebody_writes(governed: Setting) -> No
     assert not failures
     assert reader.query(text).scalar() == 2 + 10
     assert max(seen) <= 2 + 11
+
+
+PREFERS = 'FIND(?s.status, ?s.accepted_values) WHERE { ?s BELIEF SLOT (:who, "prefers") }'
+
+
+def test_what_may_be_read_and_not_projected_is_in_no_belief(setting: Setting) -> None:
+    """`project` is held of claims (§29.4): beliefs are those of a memory that never held the others."""
+    govern = setting.nexus.govern
+    govern.grant("carol", "discover", "read", "search")
+    govern.grant("carol", "project", ids=[setting.ids["a"], "P-1"])
+    carol = setting.as_("carol")
+    assert carol.query("FIND(COUNT(?a)) WHERE { ?a ASSERTION {} }").scalar() == 3
+    assert carol.query(PREFERS, {"who": "C-1"}).one() == ("accepted", [{"id": "C-4"}])
+    assert carol.query(PREFERS, {"who": "C-2"}).one() == ("insufficient", [])
+    told = carol.query(
+        f'{PREFERS.replace("?s.status, ?s.accepted_values", "?s")} WITH EPISTEMIC {{explanation: "ledger"}}',
+        {"who": "C-2"},
+    ).scalar()
+    assert told["candidate_projections"] == [] and told["explanation"]["entries"] == []
+    by_id = "FIND(?b.status, ?b.support.assertion_ids) WHERE { ?b BELIEF (id: :p) }"
+    assert carol.query(by_id, {"p": "P-2"}).one() == ("insufficient", [])
+    assert carol.query(by_id, {"p": "P-1"}).one() == ("accepted", [setting.ids["a"]])
+    open_ = 'FIND(?s.key, ?b.status) WHERE { ?s {type: "Person"} ?b BELIEF (?s, "prefers", ?o) } ORDER BY ?s.key'
+    assert carol.query(open_).rows == [("alice", "accepted"), ("bob", "insufficient"), ("dave", "insufficient")]
+
+
+def test_one_projected_predicate_needs_no_right_over_the_subject(setting: Setting) -> None:
+    setting.nexus.govern.grant("carol", "discover", "read")
+    setting.nexus.govern.grant("carol", "project", predicates="prefers")
+    setting.nexus.govern.deny("carol", "project", ids=[setting.ids["b"]])
+    carol = setting.as_("carol")
+    assert carol.query(PREFERS, {"who": "C-1"}).one() == ("accepted", [{"id": "C-4"}])
+    assert carol.query(PREFERS, {"who": "C-2"}).one() == ("insufficient", [])
+    assert carol.query(f"{PREFERS} AS OF SEQ 1", {"who": "C-2"}).one() == ("insufficient", [])
+
+
+def test_the_whole_memory_without_project_is_refused_a_belief(setting: Setting) -> None:
+    setting.nexus.govern.grant("carol", "discover", "read", "search")
+    for text in (PREFERS, 'FIND(COUNT(?c)) WHERE { ?c {type: "Person"} NOT { ?b BELIEF SLOT (?c, "prefers") } }'):
+        with pytest.raises(kipql.KipError) as caught:
+            setting.as_("carol").query(text, {"who": "C-1"})
+        assert caught.value.code == "ProjectionNotAuthorized"

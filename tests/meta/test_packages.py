@@ -58,3 +58,12 @@ def test_what_is_no_package_is_refused(artifact: Any, code: str) -> None:
     with pytest.raises(kipql.KipError) as raised:
         verified(kipql.open(), artifact)
     assert raised.value.code == code
+
+
+@pytest.mark.parametrize("ref", ["kip://core", "kip://core@2.0.0"])
+def test_core_is_described_by_its_kinds_fields_and_registries(ref: str) -> None:
+    described = kipql.open().query("DESCRIBE PACKAGE :ref", {"ref": ref}).one()
+    assert described["package_ref"] == "kip://core@2.0.0"
+    assert "kip://core@2.0.0/Assertion" in described["element_kinds"]
+    assert described["structural_fields"]["Evidence.generated_by"] == ["Activity"]
+    assert described["registries"]["stance"] == ["support", "reject", "uncertain"]

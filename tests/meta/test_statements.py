@@ -157,7 +157,7 @@ def test_a_snapshot_is_a_coordinate(nexus: kipql.Nexus, operand: str, seq: int) 
         ("DESCRIBE SPACE :v", "kip:space:none", "NotFoundOrNotVisible"),
         ("DESCRIBE PRIMER MODE :v", "long", "ConstraintViolation"),
         ("VERIFY RECEIPT :v", "x", "TypeMismatch"),
-        ("VERIFY CAPSULE :v", {}, "UnsupportedCapability"),
+        ("VERIFY CAPSULE :v", 5, "ArtifactParseError"),
         ("DESCRIBE TRUST :v", "x", "NotFoundOrNotVisible"),
         ("LIST DEPENDENTS :v", 1, "TypeMismatch"),
         ('LIST DEPENDENTS "C-1" DEPTH :v', 0, "ConstraintViolation"),
@@ -271,3 +271,42 @@ def test_a_receipt_verifies_against_its_commit(nexus: kipql.Nexus) -> None:
     assert one(nexus, "VERIFY RECEIPT :r", r=forged)["checks"] == {"digest": "mismatch", "commit": "mismatch"}
     unknown = {"tx_id": "kip:space:default#9"}
     assert one(nexus, "VERIFY RECEIPT :r", r=unknown)["valid"] is False
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"space_id": "kip:space:other"},
+        {"space_seq": True},
+        {"committed_at": "2026-01-01T00:00:00.000Z"},
+        {"origin": {"principal_id": "mallory"}},
+        {"status": "no_effect"},
+    ],
+    ids=str,
+)
+def test_a_receipt_that_says_another_thing_of_a_commit_does_not_match(stated: dict[str, Any]) -> None:
+    nexus = kipql.open()
+    receipt = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }').to_dict()  # type: ignore[union-attr]
+    assert one(nexus, "VERIFY RECEIPT :r", r=receipt)["valid"] is True
+    found = one(nexus, "VERIFY RECEIPT :r", r={**receipt, **stated})
+    assert (found["valid"], found["checks"]["commit"]) == (False, "mismatch")
+
+
+def test_a_text_is_validated_with_parameters_of_its_own() -> None:
+    nexus = kipql.open()
+    text = 'CREATE CONCEPT ?a { TYPE "Person" NAME :name }'
+    open_text = nexus.query("VALIDATE KML :text", {"text": text}).one()
+    assert (open_text["valid"], open_text["unbound_parameters"]) == (True, ["name"])
+    named = nexus.query('VALIDATE KML :text WITH {parameters: {name: "Ada"}}', {"text": text}).one()
+    assert (named["valid"], named["unbound_parameters"]) == (True, [])
+    wrong = nexus.query("VALIDATE KML :text WITH {parameters: {name: 7}}", {"text": text}).one()
+    assert [error["code"] for error in wrong["errors"]] == ["TypeMismatch"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"), [("{plan: true}", "ConstraintViolation"), ("{parameters: 7}", "TypeMismatch")]
+)
+def test_an_option_that_validation_does_not_know_is_refused(options: str, code: str) -> None:
+    with pytest.raises(kipql.KipError) as raised:
+        kipql.open().query(f'VALIDATE KQL "FIND(?c) WHERE {{ ?c CONCEPT {{}} }}" WITH {options}')
+    assert raised.value.code == code

@@ -12,6 +12,7 @@ import pytest
 import kipql
 
 DOCUMENTED = (
+    "kipql.errors",
     "kipql.nexus",
     "kipql.govern.principals",
     "kipql.runtime.governing",
@@ -21,6 +22,7 @@ DOCUMENTED = (
     "kipql.runtime.result",
     "kipql.runtime.transaction",
     "kipql.runtime.watches",
+    "kipql.schema.packages",
 )
 
 
@@ -28,19 +30,9 @@ def _python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
-@pytest.mark.parametrize("heavy", ["lark", "numpy", "networkx", "rich", "regex", "jsonschema", "kipql.nexus"])
-def test_importing_kipql_does_not_load(heavy: str) -> None:
-    assert _python(f"import kipql, sys; print({heavy!r} in sys.modules)") == "False"
-
-
 def test_opening_and_asking_does_not_load_lark() -> None:
     code = "import kipql, sys; kipql.open().query('DESCRIBE PROTOCOL'); print('lark' in sys.modules)"
     assert _python(code) == "False"
-
-
-def test_importing_kipql_takes_less_than_80_ms() -> None:
-    code = "import time; t = time.perf_counter(); import kipql; print((time.perf_counter() - t) * 1000)"
-    assert min(float(_python(code)) for _ in range(3)) < 80
 
 
 def test_every_public_name_can_be_had_and_is_documented() -> None:
@@ -48,6 +40,12 @@ def test_every_public_name_can_be_had_and_is_documented() -> None:
         value = getattr(kipql, name)
         if callable(value):
             assert inspect.getdoc(value), name
+
+
+@pytest.mark.parametrize("name", [name for name in vars(kipql.Nexus) if not name.startswith("_")])
+def test_every_public_name_of_a_nexus_has_an_example(name: str) -> None:
+    documentation = inspect.getdoc(inspect.getattr_static(kipql.Nexus, name)) or ""
+    assert f".{name}" in documentation.partition(">>>")[2]
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

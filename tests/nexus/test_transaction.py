@@ -1,6 +1,7 @@
 """Several statements, one commit (§32)."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,22 @@ def test_transaction_time_never_runs_backwards() -> None:
     nexus = kipql.open(clock=lambda: next(times))
     first, second = nexus.execute(ADA), nexus.execute(ADA)
     assert first.committed_at == second.committed_at == "2026-01-02T00:00:00.000Z"
+
+
+def test_an_envelope_belongs_to_the_subscriber_that_got_it() -> None:
+    nexus = kipql.open()
+    seen: list[tuple[int, str]] = []
+
+    def meddles(envelope: dict[str, Any]) -> None:
+        envelope["changes"][0]["id"] = "C-99"
+        envelope["changes"].clear()
+        envelope["space_seq"] = 99
+
+    nexus.subscribe(meddles)
+    nexus.subscribe(lambda envelope: seen.append((envelope["space_seq"], envelope["changes"][0]["id"])))
+    nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+    assert seen == [(1, "C-1")]
+    assert nexus.query("CHANGES AFTER SEQ 0").rows[0]["changes"][0]["id"] == "C-1"
 
 
 def test_subscribers_get_each_envelope_until_they_leave(caplog: pytest.LogCaptureFixture) -> None:

@@ -19,6 +19,7 @@ NEEDED = (
     "kipql/grammar/kip.lark",
     "kipql/importers/chat-1.0.0.json",
     "kipql/meta/errors.json",
+    "kipql/docs/language.md",
 )
 SCRIPT = """
 import importlib.resources, pathlib, sys
@@ -40,8 +41,9 @@ def sources():
     """Every data file and module that the package has in the checkout, as paths inside a wheel."""
     package = [path.relative_to(ROOT).as_posix() for path in (ROOT / "kipql").rglob("*")]
     grammar = [f"kipql/grammar/{path.name}" for path in (ROOT / "grammar").iterdir()]
-    wanted = re.compile(r".*\.(py|json|lark|typed)")
-    return {path for path in (*package, *grammar) if wanted.fullmatch(path) and "__pycache__" not in path}
+    pages = {f"kipql/docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+    wanted = re.compile(r".*\.(py|json|kql|lark|typed)")
+    return pages | {path for path in (*package, *grammar) if wanted.fullmatch(path) and "__pycache__" not in path}
 
 
 def test_the_list_of_packages_is_the_list_of_folders():
@@ -50,7 +52,7 @@ def test_the_list_of_packages_is_the_list_of_folders():
         path.parent for path in (ROOT / "kipql").rglob("*") if path.is_file() and "__pycache__" not in path.parts
     }
     packages = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in folders}
-    assert sorted(listed) == sorted(packages | {"kipql.grammar"})
+    assert sorted(listed) == sorted(packages | {"kipql.docs", "kipql.grammar"})
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def test_the_wheel_carries_every_source_and_nothing_else(built):
 def test_the_sdist_carries_sources_grammar_tests_and_documents(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
-    assert names >= {path.replace("kipql/grammar/", "grammar/") for path in sources()}
+    assert names >= {re.sub("^kipql/(grammar|docs)/", r"\1/", path) for path in sources()}
     assert names >= {"README.md", "LICENSE", "CHANGELOG.md", ".ci/run", "docs/cli.md", "docs/examples/lab.kql"}
     assert "tests/packaging/test_distributions.py" in names
 

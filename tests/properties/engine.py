@@ -59,7 +59,7 @@ class Told:
 def tell(story: Iterable[str], path: Path | None = None) -> Told:
     """A new memory that lives through a story."""
     clock = Clock()
-    told = Told(kipql.open(path, packages=[PACKAGE], clock=clock, durability="buffered" if path else "fsync"), clock)
+    told = Told(kipql.open(path, packages=[PACKAGE], clock=clock, durability="os" if path else "fsync"), clock)
     for number, statement in enumerate(story):
         told.tell(number, statement)
     return told

@@ -86,7 +86,6 @@ def test_what_is_no_request_is_refused(value: object) -> None:
         ({"kip": "1.0"}, "UnsupportedProtocolVersion"),
         ({"execution": {"mode": "independent", "isolation": "snapshot"}}, "UnsupportedIsolation"),
         ({"compatibility_profile": "kip-1-compat"}, "UnsupportedCapability"),
-        ({"read": {"snapshot_token": "t"}}, "UnsupportedCapability"),
         ({"operations": [{"ast": {}}]}, "UnsupportedCapability"),
         ({"extensions": {"acme/x": {"critical": True}}}, "UnsupportedCapability"),
         ({"operations": [{**FIND, "extensions": {"acme/x": {"critical": True}}}]}, "UnsupportedCapability"),

@@ -91,6 +91,9 @@ DEFINITION = {
     "a value_schema that names nothing": {"facets": {"F": {"value_schema": {"$ref": "urn:kip:2.0:schema:nowhere"}}}},
     "a value_schema with a dangling pointer": {"facets": {"F": {"value_schema": {"$ref": "#/$defs/Missing"}}}},
     "a value_schema of unsupported means": {"facets": {"F": {"value_schema": {"$dynamicRef": "#x"}}}},
+    "a value_schema of another draft": {
+        "facets": {"F": {"value_schema": {"$schema": "http://json-schema.org/draft-07/schema#"}}}
+    },
 }
 
 

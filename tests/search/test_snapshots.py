@@ -9,6 +9,8 @@ import pytest
 
 import kipql
 from kipql.limits import Limits
+from kipql.search import index
+from kipql.search.documents import document
 from kipql.search.index import index_of
 from tests.search.memories import ids, memory, message, person, rows
 
@@ -80,7 +82,7 @@ def test_purged_bytes_leave_the_index_and_the_past() -> None:
 
 def test_a_reopened_memory_answers_the_same(tmp_path: Any) -> None:
     records = [person("Ada", attributes={"note": "quartz"}), message("quartz and opal"), message("opal")]
-    with memory(records, path=tmp_path / "m", durability="buffered") as nexus:
+    with memory(records, path=tmp_path / "m", durability="os") as nexus:
         nexus.execute('UPDATE "C-1" SET FIELDS {name: "Opal"}')
         before = [rows(nexus, f'SEARCH {kind} "opal quartz"') for kind in ("CONCEPT", "EVIDENCE")]
     with kipql.open(tmp_path / "m", readonly=True) as nexus:
@@ -106,6 +108,31 @@ def test_a_search_that_ran_out_of_time_goes_on_where_it_stopped() -> None:
     assert len(ids(nexus, 'SEARCH CONCEPT "quartz" LIMIT 50')) == 40
     assert ids(nexus, 'SEARCH CONCEPT "quartz 39"')[0] == "C-40"
     assert ids(nexus, 'SEARCH CONCEPT "quartz 3" LIMIT 1') == ["C-4"]
+
+
+def test_a_change_reads_its_own_states_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many changes that leave the text alone came before, a commit costs its states and the one before."""
+    nexus = memory([person("Quartz"), person("Opal")])
+    read: list[int] = []
+
+    def counting(view: Any, record: Any) -> Any:
+        read.append(record.seq)
+        return document(view, record)
+
+    monkeypatch.setattr(index, "document", counting)
+    rows(nexus, 'SEARCH CONCEPT "quartz"')
+    for count in range(30):
+        read.clear()
+        nexus.execute('UPDATE "C-1" SET ATTRIBUTES {n: :n}', {"n": count})
+        assert ids(nexus, 'SEARCH CONCEPT "quartz"') == ["C-1"]
+        assert len(read) == 2, count
+    for count in range(30):
+        nexus.execute('UPDATE "C-2" SET ATTRIBUTES {n: :n}', {"n": count})
+    read.clear()
+    assert ids(nexus, 'SEARCH CONCEPT "opal"') == ["C-2"]
+    assert len(read) == 31  # thirty states and the one before, each once
+    segment = index.index_of(nexus._session.view().graph).of_kind(0).segment
+    assert len(segment) == 2  # no text changed
 
 
 WORDS = ("quartz", "opal", "garnet", "topaz", "beryl", "王芳", "onyx")

@@ -124,7 +124,7 @@ def test_a_newer_format_is_refused(small: tuple[Path, bytes, list[str]]) -> None
     from kipql.store.journal import MAGIC, crc32c
 
     folder, data, _ = small
-    newer = struct.pack("<8sI", MAGIC, 2)
+    newer = struct.pack("<8sI", MAGIC, 3)
     (folder / "journal").write_bytes(newer + struct.pack("<I", crc32c(newer)) + data[HEADER:])
     with pytest.raises(KipError) as raised:
         store(folder)
@@ -278,7 +278,7 @@ def test_outcomes_notes_and_schema_are_replayed(tmp_path: Path) -> None:
 
 
 def test_a_buffered_memory_is_the_same_memory(tmp_path: Path) -> None:
-    with grown(3, 10, tmp_path / "space", durability="buffered") as space:
+    with grown(3, 10, tmp_path / "space", durability="os") as space:
         digest = space.digest()
     with store(tmp_path / "space") as again:
         assert again.digest() == digest

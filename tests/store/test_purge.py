@@ -218,7 +218,7 @@ class Purging(Writer):
 
 @pytest.mark.parametrize("seed", [4, 7, 11])
 def test_a_space_with_purges_reopens_as_it_was(seed: int, tmp_path: Path) -> None:
-    with store(tmp_path / "space", durability="buffered") as space:
+    with store(tmp_path / "space", durability="os") as space:
         writer = Purging(seed)
         while space.head < 40:
             commit(space, writer.transaction)

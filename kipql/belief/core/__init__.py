@@ -6,8 +6,9 @@
 """
 
 from kipql.belief.core.claims import Candidate, Claim, Request, SlotRules
+from kipql.belief.core.conflicts import Belief
 from kipql.belief.core.policy import BASELINE, MEMORY_DEFAULT, STRUCTURAL, Policy
-from kipql.belief.core.project import Belief, Slot, project
+from kipql.belief.core.project import Slot, project
 from kipql.belief.core.roots import RootGroup, Side
 
 __all__ = [

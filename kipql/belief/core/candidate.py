@@ -7,15 +7,9 @@ from kipql.belief.core.claims import REJECT, SUPPORT, Claim
 from kipql.belief.core.policy import Policy
 from kipql.belief.core.roots import Side, side
 from kipql.belief.core.succession import INDETERMINATE, INSIDE
+from kipql.model import BELIEF_STATUSES
 
-ACCEPTED, REJECTED, CONTESTED, UNCERTAIN, INSUFFICIENT = (
-    "accepted",
-    "rejected",
-    "contested",
-    "uncertain",
-    "insufficient",
-)
-
+ACCEPTED, REJECTED, CONTESTED, UNCERTAIN, INSUFFICIENT = BELIEF_STATUSES
 CURRENT = "current"
 _WORST = ("current", "needs_review", "unverifiable")
 
@@ -40,13 +34,23 @@ class Weighed:
 
 
 def weigh(
-    material: Sequence[tuple[Claim, str, str]], policy: Policy, trust: Mapping[Hashable, float], open_world: bool
+    material: Sequence[tuple[Claim, str, str]],
+    policy: Policy,
+    trust: Mapping[Hashable, float],
+    open_world: bool,
+    *,
+    rivalled: bool = False,
 ) -> Weighed:
-    """Weigh `(claim, stance toward this candidate, time status)` of the eligible claims not outside."""
+    """Weigh `(claim, stance toward this candidate, time status)` of the eligible claims not outside.
+
+    rivalled  whether whatever opposes this candidate supports a rival of its slot: two that are both supported are
+              then in the conflict of the second stage, which a policy's rules may decide (§21.11, §21.13)
+    """
     support = side(_certain(material, SUPPORT), policy, trust)
     opposition = side(_certain(material, REJECT), policy, trust)
     reasons: list[str] = []
-    status = _status(_counts(support, policy, accepting=True), _counts(opposition, policy, accepting=False))
+    supported = _counts(support, policy, accepting=True)
+    status = _status(supported, _counts(opposition, policy, accepting=False) and not (rivalled and supported))
     dependency = _dependency(support)
     if status == ACCEPTED and dependency.status != CURRENT:
         status = UNCERTAIN

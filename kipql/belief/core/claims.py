@@ -8,9 +8,10 @@ hashable values: element codes in the engine, names in a test.
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from kipql.model import STANCES
 from kipql.times import ALWAYS, Bound, Interval
 
-SUPPORT, REJECT, UNCERTAIN = "support", "reject", "uncertain"
+SUPPORT, REJECT, UNCERTAIN = STANCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Claim:
     evidence     the Evidence behind those roots, for the explanation
     dependency   current | needs_review | unverifiable: validity of a derivation (§57.6); current when it is none
     reasons      why the dependency is not current
+    revised_by   the claims that superseded it
     """
 
     key: Hashable
@@ -45,6 +47,7 @@ class Claim:
     evidence: tuple[Hashable, ...] = ()
     dependency: str = "current"
     reasons: tuple[str, ...] = ()
+    revised_by: tuple[Hashable, ...] = ()
 
     @property
     def start(self) -> Bound:

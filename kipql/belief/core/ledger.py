@@ -1,10 +1,11 @@
-"""The Epistemic Ledger: every claim considered, why it was in or out, and what cut it (§27.4)."""
+"""The Epistemic Ledger: every claim considered, why it was in or out, what cut it and which rule decided (§27.4)."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kipql.belief.core.claims import Candidate, Claim
-from kipql.belief.core.project import Belief, Slot
+from kipql.belief.core.conflicts import Belief, Precedence
+from kipql.belief.core.project import Slot
 from kipql.belief.core.succession import INDETERMINATE, INSIDE, OUTSIDE, Effective
 
 
@@ -16,6 +17,7 @@ class Entry:
                 (§25.3, §26), "expired", "not_yet_valid" or "temporal_indeterminate"
     effective   its interval after succession; None when it was not eligible
     root_group  index into that side's groups of its belief, or None
+    precedence  the policy rule that decided the conflict its candidate was in; None when none did
     """
 
     claim: Claim
@@ -24,6 +26,15 @@ class Entry:
     counts: bool
     effective: Effective | None
     root_group: int | None
+    precedence: Precedence | None = None
+
+    @property
+    def historical(self) -> bool:
+        """Whether it stood once and does not any more: withdrawn, corrected, or over at the instant asked for."""
+        return self.verdict in HISTORICAL
+
+
+HISTORICAL = ("retracted", "superseded", "expired")
 
 
 def ledger(slot: Slot, valid_at: int) -> tuple[Entry, ...]:
@@ -40,7 +51,8 @@ def _entries(belief: Belief, slot: Slot, valid_at: int) -> Iterator[Entry]:
             continue
         effective = slot.effective[claim.key]
         verdict, counts = _verdict(claim, effective, valid_at)
-        yield Entry(claim, belief.candidate, verdict, counts, effective, groups.get(claim.key))
+        rule = belief.precedence if counts else None
+        yield Entry(claim, belief.candidate, verdict, counts, effective, groups.get(claim.key), rule)
 
 
 def _group_of(belief: Belief) -> Mapping[Hashable, int]:

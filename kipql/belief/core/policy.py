@@ -11,6 +11,7 @@ from typing import Any
 
 from kipql.belief.core.claims import MODES
 from kipql.errors import KipError
+from kipql.model import MODES as ASSERTION_MODES
 
 PRECEDENCE_RULES = ("context_specificity", "first_person_testimony", "recency")
 SCORE_SEMANTICS = "normalized_support_not_probability"
@@ -57,8 +58,6 @@ MEMORY_DEFAULT = Policy(
     precedence=PRECEDENCE_RULES,
 )
 SHIPPED = {policy.id: policy for policy in (BASELINE, STRUCTURAL, MEMORY_DEFAULT)}
-
-_ALL_MODES = frozenset(("observed", "stated", "inferred", "predicted", "hypothetical", "imported"))
 
 
 def policy_from_artifact(artifact: Mapping[str, Any]) -> Policy:
@@ -107,7 +106,7 @@ def _modes(declared: Mapping[str, Any]) -> frozenset[str]:
     imported = declared.get("imported") or {}
     if isinstance(imported, Mapping) and imported.get("default") == "include":
         modes |= {"imported"}
-    if unknown := modes - _ALL_MODES:
+    if unknown := modes.difference(ASSERTION_MODES):
         raise KipError("ConstraintViolation", f"no assertion mode {min(unknown)!r}")
     return modes
 

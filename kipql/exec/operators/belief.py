@@ -36,6 +36,7 @@ class Believer:
         self.view = view
         self.reading: Reading = values[operator.reading.index]
         self.reading.believes = True
+        self.reading.projector.budget = budget
         self.subjects: tuple[Term, ...] = ()
         self.objects: tuple[Term, ...] | None = None
         self.predicate: Predicate | None = None
@@ -301,7 +302,7 @@ def _emit_slot(operator: nodes.SlotBelief, code: Emitter, scope: Scope, then: Th
     """A slot of a Predicate that the text names: a binding per subject, and nothing else."""
     assert isinstance(operator.predicate, nodes.SymbolRef)
     site, cell, reading = code.constant(operator, "belief"), code.fresh("b"), code.value(operator.reading)
-    named = code.local(f"{code.helper(slot_predicate)}({operator.predicate.lineage!r}, {reading})", "predicate")
+    named = code.local(f"{code.helper(slot_predicate)}({operator.predicate.lineage!r}, {reading}, budget)", "predicate")
     projector = code.local(f"{reading}.projector", "projector")
     touch, limit = code.local(f"{reading}.touch", "touch"), code.local("budget.limits.projections", "limit")
 
@@ -320,9 +321,10 @@ def _emit_slot(operator: nodes.SlotBelief, code: Emitter, scope: Scope, then: Th
         bound(subject)
 
 
-def slot_predicate(lineage: str, reading: "Reading") -> Predicate:
+def slot_predicate(lineage: str, reading: "Reading", budget: Budget) -> Predicate:
     """The Predicate of a run that has a projection."""
     reading.believes = True
+    reading.projector.budget = budget
     return Predicate.of(lineage, reading.projector)
 
 

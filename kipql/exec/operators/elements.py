@@ -51,6 +51,9 @@ def recalled(view: "View", kind: int, row: int, recall: str, hidden: frozenset[i
 # --- the closure --------------------------------------------------------------------------------------
 
 
+_CONSTANT = nodes.Equals | nodes.KeyIn | nodes.HasLength | nodes.IsObject
+
+
 class _Pattern:
     """An element pattern in one run."""
 
@@ -58,9 +61,10 @@ class _Pattern:
         self.operator = operator
         self.context = context
         self.kind = operator.kind
-        self.constants = [
-            test for test in operator.tests if isinstance(test, nodes.Equals | nodes.HasLength | nodes.IsObject)
-        ]
+        self.constants = [test for test in operator.tests if isinstance(test, _CONSTANT)]
+        self._matchers = {
+            test: access.key_matcher(self._listed(test)) for test in self.constants if isinstance(test, nodes.KeyIn)
+        }
         self.refers = [(test.field, self._term(test.term)) for test in operator.tests if isinstance(test, nodes.Refers)]
         self.binds = [test for test in operator.tests if isinstance(test, nodes.Binds)]
         self.types = {context.lineage(test.symbol) for test in operator.tests if isinstance(test, nodes.HasType)}
@@ -101,9 +105,11 @@ class _Pattern:
         lineage = next(iter(self.types), None)
         found = []
         if self.kind == CONCEPT:
-            key, name = access.key_test(tests), access.name_test(tests)
+            key, keys, name = access.key_test(tests), access.keys_test(tests), access.name_test(tests)
             if key is not None:
                 found.append(access.rows_by_key(view, values[key.slot.index], lineage))
+            if keys is not None:
+                return access.rows_by_keys(view, self._listed(keys), lineage, self.context.budget.spend)
             if name is not None:
                 found.append(access.rows_by_name(view, values[name.slot.index]))
             if lineage is not None:
@@ -126,8 +132,16 @@ class _Pattern:
     def _typed(self, code: int) -> bool:
         return all(has_type(self.context.view, code >> 3, lineage) for lineage in self.types)
 
-    def _constant(self, test: nodes.Equals | nodes.HasLength | nodes.IsObject, row: int) -> bool:
+    def _listed(self, test: nodes.KeyIn) -> Json:
+        values = self.context.values
+        if isinstance(test.listed, nodes.Const):
+            return values[test.listed.slot.index]
+        return [values[item.slot.index] for item in test.listed.items if isinstance(item, nodes.Const)]
+
+    def _constant(self, test: nodes.Equals | nodes.KeyIn | nodes.HasLength | nodes.IsObject, row: int) -> bool:
         view, kind = self.context.view, self.kind
+        if isinstance(test, nodes.KeyIn):
+            return self._matchers[test](fields.reader(kind, ("key",))(view, row))
         value = fields.reader(kind, test.steps)(view, row)
         if isinstance(test, nodes.HasLength):
             return has_length(value, test.length)

@@ -1,9 +1,10 @@
 """Element patterns as source (specification §43.1): the access path, then every test it does not already answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 
-from kipql.exec import access, fields
-from kipql.exec.direct import concept_field, keyed_concepts, left_out
+from kipql.exec import access, fields, hot
+from kipql.exec.direct import assertion_rows, concept_field, keyed_concepts, left_out, record_of
 from kipql.exec.emit import Emitter, Place, Scope, Then
 from kipql.exec.operators.elements import (
     constant_holds,
@@ -31,7 +32,7 @@ def emit(operator: nodes.Elements, code: Emitter, scope: Scope, then: Then) -> N
         guard = "True" if scope[name].kind == kind else _is_kind(cell, kind)
         with code.block(f"if {guard}:"):
             code.line(f"{row} = {cell} >> 3")
-            inner = {**scope, name: Place(scope[name].name, True, row, kind)}
+            inner = {**scope, name: _placed(operator, scope[name].name, row, code)}
             _tests(operator, code, inner, row, (), then)
         return
     only = next((test for test in operator.tests if isinstance(test, nodes.IsElement)), None)
@@ -50,13 +51,15 @@ def _scan(operator: nodes.Elements, code: Emitter, scope: Scope, row: str, then:
     for field in ("proposition", "asserted_by"):
         test = refers.get(field)
         if test is not None and operator.kind == ASSERTION and _term_known(test.term, scope):
+            alone = _proposition_row(test, scope)
+            if alone is not None:
+                _asserted(operator, test, assertion_rows(alone, code), code, scope, row, then)
+                return
             with code.block(f"for k in {_referring(test, code, scope)}:"):
-                rows = code.fresh("rows")
-                method = code.member("assertions_of" if field == "proposition" else "assertions_by")
-                code.line(f"{rows} = {method}({'k >> 3' if field == 'proposition' else 'k'})")
-                code.charge(f"len({rows}) + 1")
-                with code.block(f"for {row} in {rows}:"):
-                    _found(operator, code, scope, row, (test,), then)
+                held = (
+                    assertion_rows("(k >> 3)", code) if field == "proposition" else f"{code.member('assertions_by')}(k)"
+                )
+                _asserted(operator, test, held, code, scope, row, then)
             return
     rows, answered = _constant_rows(operator, code)
     few = any(isinstance(test, nodes.Equals) and test.steps == ("key",) for test in answered)
@@ -64,6 +67,33 @@ def _scan(operator: nodes.Elements, code: Emitter, scope: Scope, row: str, then:
         code.line("t += 1")
     with code.block(f"for {row} in {rows}:" if few else f"for {row} in {code.helper(watched)}({rows}, spend):"):
         _found(operator, code, scope, row, answered, then)
+
+
+def _asserted(
+    operator: nodes.Elements, test: nodes.Refers, text: str, code: Emitter, scope: Scope, row: str, then: Then
+) -> None:
+    """The loop over the Assertions of one Proposition, or of one actor."""
+    rows = code.fresh("rows")
+    code.line(f"{rows} = {text}")
+    code.charge(f"len({rows}) + 1")
+    with code.block(f"for {row} in {rows}:"):
+        _found(operator, code, scope, row, (test,), then)
+
+
+def _proposition_row(test: nodes.Refers, scope: Scope) -> str | None:
+    """The row of the Proposition that a variable certainly is."""
+    if test.field != "proposition" or isinstance(test.term, nodes.Constant):
+        return None
+    place = scope[test.term.name]
+    return place.row if place.kind == PROPOSITION and place.sure else None
+
+
+def _placed(operator: nodes.Elements, cell: str, row: str, code: Emitter) -> Place:
+    """Where the element is, with what is read of it."""
+    name, kind = operator.variable, operator.kind
+    record = record_of(name, cell, code, row) if kind == CONCEPT else None
+    packed = hot.unpacked(name, row, code) if kind == ASSERTION else None
+    return Place(cell, True, row, kind, record, packed)
 
 
 def watched(rows: Sequence[int], spend: Callable[[int], None]) -> Iterable[int]:
@@ -111,12 +141,19 @@ def _constant_rows(operator: nodes.Elements, code: Emitter) -> tuple[str, tuple[
     typed = access.type_test(tests)
     found, answered = [], []
     if kind == CONCEPT:
-        key, name = access.key_test(tests), access.name_test(tests)
+        key, keys, name = access.key_test(tests), access.keys_test(tests), access.name_test(tests)
         lineage = lineage_local(typed.symbol, code) if typed is not None else "None"
         if key is not None:
+            answers = (key, typed) if typed is not None else (key,)
+            rows = code.keyed(key.slot, lineage)
+            if rows is not None:
+                return rows, answers
             read = keyed_concepts if code.direct else access.rows_by_key
             text = f"{code.helper(read)}(view, {code.value(key.slot)}, {lineage})"
-            return code.local(text, "rows"), (key, typed) if typed is not None else (key,)
+            return code.local(text, "rows"), answers
+        if keys is not None:
+            text = f"{code.helper(access.rows_by_keys)}(view, {_listed(keys, code)}, {lineage}, spend)"
+            return code.local(text, "rows"), ()
         if name is not None:
             found.append(f"{code.helper(access.rows_by_name)}(view, {code.value(name.slot)})")
         if typed is not None:
@@ -133,6 +170,14 @@ def _constant_rows(operator: nodes.Elements, code: Emitter) -> tuple[str, tuple[
     return code.local(f"{code.helper(access.shortest_or)}(view, {kind}, {', '.join(found)})", "rows"), ()
 
 
+def _listed(test: nodes.KeyIn, code: Emitter) -> str:
+    """The list that a key is looked for in, as a local."""
+    if isinstance(test.listed, nodes.Const):
+        return code.value(test.listed.slot)
+    items = [code.value(item.slot) for item in test.listed.items if isinstance(item, nodes.Const)]
+    return code.local(f"[{', '.join(items)}]", "keys")
+
+
 def _is_kind(cell: str, kind: int) -> str:
     return f"{cell} is not None and {cell} >= 0 and {cell} & 7 == {kind}"
 
@@ -147,14 +192,11 @@ def _found(
 ) -> None:
     """A candidate row of a variable that is still free."""
     cell = code.fresh("e")
-    inner = {**scope, operator.variable: Place(cell, True, row, operator.kind)}
-
-    def go_on(later: Scope) -> None:
-        then(later)
-
-    with code.block(f"if {_recall(operator, code, row) or 'True'}:"):
+    recall = _recall(operator, code, row)
+    with code.block(f"if {recall}:") if recall else nullcontext():
         code.line(f"{cell} = {row} << 3" if operator.kind == 0 else f"{cell} = {row} * 8 + {operator.kind}")
-        _tests(operator, code, inner, row, answered, go_on, recalled=True)
+        inner = {**scope, operator.variable: _placed(operator, cell, row, code)}
+        _tests(operator, code, inner, row, answered, then, recalled=True)
 
 
 def _recall(operator: nodes.Elements, code: Emitter, row: str) -> str:
@@ -162,8 +204,10 @@ def _recall(operator: nodes.Elements, code: Emitter, row: str) -> str:
     if operator.recall == "any":
         return ""
     hidden = left_out(operator.kind, code)
+    if hidden is None:
+        return ""
     out = f"{hidden} is None or {row} not in {hidden}"
-    if operator.recall == "identity":
+    if operator.recall == "identity" and operator.kind == 0:  # only Concepts are merged
         out += f" or {code.helper(merged_by_id)}(view, {row})"
     return out
 
@@ -190,7 +234,7 @@ def _tests(
             case nodes.Refers(term=nodes.Variable()):
                 later.append(test)
             case _:
-                conditions.append(_condition(operator, test, code, row))
+                conditions.append(_condition(operator, test, code, row, scope[operator.variable]))
     if conditions:
         with code.block(f"if {' and '.join(conditions)}:"):
             _binds(operator, later, code, scope, row, then)
@@ -198,7 +242,7 @@ def _tests(
         _binds(operator, later, code, scope, row, then)
 
 
-def _condition(operator: nodes.Elements, test: nodes.Test, code: Emitter, row: str) -> str:
+def _condition(operator: nodes.Elements, test: nodes.Test, code: Emitter, row: str, place: Place) -> str:
     kind = operator.kind
     match test:
         case nodes.IsElement():
@@ -213,16 +257,22 @@ def _condition(operator: nodes.Elements, test: nodes.Test, code: Emitter, row: s
             return f"{code.helper(is_object)}({reader}(view, {row}))"
         case nodes.Refers(field=field, term=nodes.Constant() as term_):
             return f"{code.helper(referred)}(view, {field!r}, {row}) in {_constant_codes(term_, code)}"
+        case nodes.KeyIn():
+            reader = code.constant(fields.reader(kind, ("key",)), "read")
+            matcher = code.local(f"{code.helper(access.key_matcher)}({_listed(test, code)})", "among")
+            return f"{matcher}({reader}(view, {row}))"
         case nodes.Equals():
-            return _equals(kind, test, code, row)
+            return _equals(kind, test, code, row, place)
         case _:
             raise AssertionError(test)
 
 
-def _equals(kind: int, test: nodes.Equals, code: Emitter, row: str) -> str:
+def _equals(kind: int, test: nodes.Equals, code: Emitter, row: str, place: Place) -> str:
     """A field against a constant: values of the constant's class compare inline."""
-    constant = code.value(test.slot)
-    plain = code.local(f"{code.helper(fields.plain_class)}({constant})", "c")
+    known = code.known(test.slot)
+    if isinstance(known, str) and (named := hot.is_name(place.packed, test.steps, known, code)) is not None:
+        return named
+    constant, plain = code.value(test.slot), code.plain_class(test.slot)
     reader = code.constant(fields.reader(kind, test.steps), "read")
     held = code.fresh("x")
     if test.scalar:
@@ -235,7 +285,9 @@ def _equals(kind: int, test: nodes.Equals, code: Emitter, row: str) -> str:
         )
     read = f"{reader}(view, {row})"
     if kind == CONCEPT:
-        read = concept_field(row, test.steps, read, code) or read
+        read = concept_field(row, test.steps, read, code, record=place.record) or read
+    elif kind == ASSERTION:
+        read = hot.coded(place.packed, test.steps, read, code) or read
     return f"({held} == {constant} if ({held} := {read}).__class__ is {plain} else {slow})"
 
 

@@ -58,6 +58,9 @@ def end_of(term_: nodes.Term, code: Emitter, scope: Scope) -> End:
     if isinstance(term_, nodes.Canonical):
         text = f"{code.helper(canonical_terms)}(view, {code.value(term_.slot)}, {merges})"
         return End(many=code.local(text, "k"))
+    element = code.element(term_)
+    if element is not None:
+        return End(one=element)
     where = code.constant(term_.slot.where, "at")
     admits = f"{term_.literal}, {term_.element}"
     text = f"{code.helper(constant_terms)}(view, {code.value(term_.slot)}, {admits}, {merges}, {where})"
@@ -161,7 +164,7 @@ def _check(
 ) -> None:
     """What a candidate row must still satisfy, then what it binds. `exact`: the access path gave the Predicate."""
     hidden = left_out(PROPOSITION, code)
-    conditions = [f"({hidden} is None or {row} not in {hidden})"]
+    conditions = [] if hidden is None else [f"({hidden} is None or {row} not in {hidden})"]
     if not exact and lineage is not None:
         number = f"{code.member('lineage_of')}[{code.member('predicates')}[{row}]]"
         several = not isinstance(operator.predicates, nodes.Variable) and len(operator.predicates) > 1
@@ -170,6 +173,9 @@ def _check(
         conditions.append(subject.holds(f"{code.member('subjects')}[{row}]"))
     if object_.known:
         conditions.append(object_.holds(f"{code.member('objects')}[{row}]"))
+    if not conditions:
+        _bind_link(operator, code, scope, row, then)
+        return
     with code.block(f"if {' and '.join(conditions)}:"):
         _bind_link(operator, code, scope, row, then)
 

@@ -8,12 +8,21 @@ from collections.abc import Callable
 from kipql.plan.nodes import Plan
 from kipql.plan.rules.equalities import equalities_into_patterns
 from kipql.plan.rules.joins import order_joins
+from kipql.plan.rules.membership import memberships_into_patterns
+from kipql.plan.rules.scans import count_in_columns
 from kipql.plan.rules.splitting import split_conjunctions
 from kipql.plan.rules.uniqueness import prove_unique
 
 Rule = Callable[[Plan], Plan]
 
-RULES: tuple[Rule, ...] = (split_conjunctions, equalities_into_patterns, order_joins, prove_unique)
+RULES: tuple[Rule, ...] = (
+    split_conjunctions,
+    equalities_into_patterns,
+    memberships_into_patterns,
+    order_joins,
+    prove_unique,
+    count_in_columns,
+)
 
 
 def optimised(plan: Plan, rules: tuple[Rule, ...] = RULES) -> Plan:

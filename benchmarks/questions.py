@@ -1,0 +1,109 @@
+"""`python -m benchmarks.questions`: six questions about one data set, in kipql, in SQLite and by hand (README.md here).
+
+Warm asks about 300 people again and again, cold about 3,000 in turn. The sides take turns; answers are equal before
+anything is timed. Times are medians in microseconds of the call with its rows, on one thread.
+"""
+
+import argparse
+import gc
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+from typing import Any
+
+from benchmarks.measure import Mismatch, normal
+from benchmarks.questions_data import Asked, World, inputs, world
+from benchmarks.questions_sides import NAMES, Q6, Dicts, Kipql, Side, Sqlite
+
+WARM, COLD, SCANS, ROUNDS = 300, 3_000, 3, 10
+SIDES = (Kipql, Sqlite, Dicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One question at one size: median microseconds by side."""
+
+    question: str
+    size: int
+    kind: str
+    rows: float
+    times: dict[str, float]
+
+
+def measured(question: str, size: int, kind: str, sides: Sequence[Side], asked: Sequence[Asked], rounds: int) -> Line:
+    """Every side on every input, taking turns in who goes first. Raises Mismatch before a clock is looked at."""
+    calls = [(side.name, side.ask(question), [side.prepare(question, one) for one in asked]) for side in sides]
+    total = 0
+    for at, one in enumerate(asked):
+        answers = [side.shown(question, ask(given[at])) for side, (_, ask, given) in zip(sides, calls, strict=True)]
+        first = normal(answers[0])
+        total += len(first)
+        for (name, _, _), answer in zip(calls, answers, strict=True):
+            if normal(answer) != first:
+                raise Mismatch(f"{question} on {one}: {sides[0].name} {first[:4]}, {name} {normal(answer)[:4]}")
+    spent: dict[str, list[int]] = {name: [] for name, _, _ in calls}
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            for at in range(len(asked)):
+                for number in range(len(calls)):
+                    name, ask, given = calls[(number + turn + at) % len(calls)]
+                    value = given[at]
+                    began = perf_counter_ns()
+                    ask(value)
+                    spent[name].append(perf_counter_ns() - began)
+    finally:
+        gc.enable()
+    times = {name: median(each) / 1000 for name, each in spent.items()}
+    return Line(question, size, kind, total / max(1, len(asked)), times)
+
+
+def lines(size: int, questions: Sequence[str], warm: int = WARM, cold: int = COLD) -> list[Line]:
+    """Every question at one size, warm and cold; the scan is asked a few times only."""
+    data: World = world(size)
+    sides: list[Any] = [side(data) for side in SIDES]
+    found = []
+    for question in questions:
+        if question == Q6:
+            found.append(measured(question, size, "scan", sides, inputs(data, SCANS, 7), 1))
+            continue
+        found.append(measured(question, size, "warm", sides, inputs(data, warm, 7), ROUNDS))
+        found.append(measured(question, size, "cold", sides, inputs(data, cold, 8), 1))
+    return found
+
+
+def table(found: Sequence[Line]) -> str:
+    """Medians in microseconds, and kipql's time as a multiple of each other side's."""
+    names = [side.name for side in SIDES]
+    head = ["question", "assertions", "", "rows", *(f"{name} µs" for name in names), *(f"/ {n}" for n in names[1:])]
+    shown = [f"| {' | '.join(head)} |", f"|---|--:|---|--:|{'--:|' * (2 * len(names) - 1)}"]
+    for line in found:
+        times = [line.times[name] for name in names]
+        ratios = [f"{times[0] / other:.2f}" for other in times[1:]]
+        cells = [line.question, f"{line.size:,}", line.kind, f"{line.rows:.1f}", *(f"{t:,.2f}" for t in times), *ratios]
+        shown.append(f"| {' | '.join(cells)} |")
+    return "\n".join(shown)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.questions", description="Measure the six questions.")
+    parser.add_argument("--size", type=int, action="append", help="Assertions (repeatable; default 100000)")
+    parser.add_argument("--question", action="append", help="only questions that start with this (repeatable)")
+    parser.add_argument("--calls", type=int, help="fewer inputs, warm and cold")
+    parser.add_argument("--out", type=Path, help="a file for the lines as JSON")
+    chosen = parser.parse_args(arguments)
+    wanted = [name for name in NAMES if not chosen.question or name.startswith(tuple(chosen.question))]
+    warm, cold = (min(count, chosen.calls or count) for count in (WARM, COLD))
+    found = [line for size in chosen.size or [100_000] for line in lines(size, wanted, warm, cold)]
+    print(table(found))
+    if chosen.out:
+        chosen.out.write_text(json.dumps([asdict(line) for line in found], indent=2) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,121 @@
+"""Values as people read them: an element by what names it, a time without its zeros, a belief by its verdict.
+
+Only what is unmistakable changes its form; JSON forms (`kipql.render.formats`) show values as they are. The text is not
+escaped: each sink does that (`kipql.escape`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from kipql.render.values import compact
+from kipql.values import Json
+
+Label = Callable[[str], str]
+NULL = "null"
+_INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d{3})Z", re.ASCII)
+
+
+def people(value: Json, label: Label = str) -> str:
+    """One value as one line: `Person alice (C-12) "Alice"`, `2026-04-01`, `0.9`, `accepted Vienna`.
+
+    label  what to call an element id inside another value
+    """
+    if isinstance(value, str):
+        return instant(value)
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, Mapping):
+        return element(value, label) or belief(value, label) or _reference(value, label) or compact(value)
+    if isinstance(value, list | tuple) and value and all(_reference(item, label) for item in value):
+        return ", ".join(str(_reference(item, label)) for item in value)
+    return compact(value)
+
+
+def instant(text: str) -> str:
+    """A protocol timestamp to the minute, the second or the day that it is exact to; another text as it is.
+
+    >>> instant("2026-04-01T00:00:00.000Z"), instant("2026-04-01T10:05:00.000Z"), instant("soon")
+    ('2026-04-01', '2026-04-01 10:05Z', 'soon')
+    """
+    found = _INSTANT.fullmatch(text)
+    if found is None:
+        return text
+    day, minute, second, rest = found.groups()
+    if rest != ".000":
+        return f"{day} {minute}{second}{rest}Z"
+    if second != ":00":
+        return f"{day} {minute}{second}Z"
+    return day if minute == "00:00" else f"{day} {minute}Z"
+
+
+def number(value: float) -> str:
+    """A number without the noise of binary fractions.
+
+    >>> number(0.1 + 0.2), number(1e-9), number(12345678.5)
+    ('0.3', '1e-09', '12345678.5')
+    """
+    return format(value, ".10g")
+
+
+def element(value: Mapping[str, Json], label: Label = str) -> str | None:
+    """A whole element (it carries `kind` and `_system`) by type, key, id and name; None for anything else."""
+    identity, kind = value.get("id"), value.get("kind")
+    if not (isinstance(identity, str) and isinstance(kind, str) and "_system" in value):
+        return None
+    schema = value.get("schema_ref")
+    words = [schema.rpartition("/")[2] if isinstance(schema, str) else kind.capitalize()]
+    if isinstance(key := value.get("key") or value.get("client_key"), str):
+        words.append(key)
+    words.append(f"({identity})")
+    words += _facts(value, label)
+    state = _state(value)
+    return " ".join([*words, f"[{state}]"] if state else words)
+
+
+def belief(value: Mapping[str, Json], label: Label = str) -> str | None:
+    """A projection by its status and what it accepts; None for anything else."""
+    status = value.get("status")
+    if "basis" not in value or not isinstance(status, str):
+        return None
+    accepted = value.get("accepted_values")
+    if isinstance(accepted, list | tuple) and accepted:
+        return f"{status} {', '.join(people(item, label) for item in accepted)}"
+    scores = [value.get(side) for side in ("support", "opposition")]
+    if all(isinstance(score, Mapping) for score in scores):
+        support, opposition = (number(float(score["score"])) for score in scores)  # type: ignore[index]
+        return f"{status}, support {support}, opposition {opposition}"
+    return status
+
+
+def _facts(value: Mapping[str, Json], label: Label) -> list[str]:
+    if isinstance(value.get("name"), str):
+        return [compact(value["name"])]
+    if "predicate_ref" in value:
+        predicate = str(value["predicate_ref"]).rpartition("/")[2]
+        return [_term(value.get("subject"), label), predicate, _term(value.get("object"), label)]
+    if "stance" in value:
+        said = f"{value['stance']} {_term(value.get('proposition'), label)} by {_term(value.get('asserted_by'), label)}"
+        sure = value.get("confidence")
+        return [said if sure is None else f"{said} at {number(float(sure))}"]
+    return [str(value[name]) for name in ("evidence_class", "activity_class") if isinstance(value.get(name), str)]
+
+
+def _state(value: Mapping[str, Json]) -> str:
+    """What an element has become, when it is not simply there."""
+    lifecycle, system = value.get("lifecycle"), value["_system"]
+    status = lifecycle.get("status") if isinstance(lifecycle, Mapping) else None
+    state = system.get("state") if isinstance(system, Mapping) else None
+    return str(next((word for word in (state, status) if word not in (None, "active")), ""))
+
+
+def _reference(value: Json, label: Label) -> str | None:
+    """A reference by its label, or None."""
+    if isinstance(value, Mapping) and isinstance(value.get("id"), str) and set(value) <= {"id", "role"}:
+        named = label(str(value["id"]))
+        role = value.get("role")
+        return named if role in (None, "support") else f"{named} ({role})"
+    return None
+
+
+def _term(value: Json, label: Label) -> str:
+    return _reference(value, label) or (compact(value) if isinstance(value, str) else people(value, label))

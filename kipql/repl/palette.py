@@ -1,0 +1,12 @@
+"""The classes of pieces of a text, and how each looks on a terminal."""
+
+CLASSES = {
+    "keyword": "bold ansiblue",
+    "variable": "ansicyan",
+    "parameter": "ansimagenta",
+    "string": "ansigreen",
+    "number": "ansiyellow",
+    "comment": "ansibrightblack",
+    "command": "bold",
+    "wrong": "underline ansired",
+}
