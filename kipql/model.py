@@ -221,8 +221,6 @@ class Activity(Record):
 
 
 AnyRecord: TypeAlias = Concept | Proposition | Assertion | Evidence | Activity
-RECORDS = (Concept, Proposition, Assertion, Evidence, Activity)
-"""The record of each kind, by its number."""
 
 CORE_STRUCTURAL = {
     "evidence": ASSERTION,

@@ -145,8 +145,3 @@ def bounds_at(history: History, seq: int) -> Bounds:
     one, two, three, four, five = history._bounds
     at = seq - 1
     return one[at], two[at], three[at], four[at], five[at]
-
-
-def bound_at(history: History, kind: int, seq: int) -> int:
-    """How many rows of one kind there were after a commit."""
-    return history._bounds[kind][seq - 1] if seq else 0
