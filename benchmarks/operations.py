@@ -1,33 +1,41 @@
 """`python -m benchmarks.operations`: what the six questions leave out, in kipql, with SQLite beside it where it can.
 
     writes     a prepared ASSERT a commit; MUTATE of a hundred; `nexus.load` of new claims; microseconds an Assertion
+    durable    a prepared ASSERT a commit on disk, in each durability
     memory     growth of the resident memory an Assertion, by Assertions a commit, each in a process of its own
     past       q2 at a past sequence over q2 now, as nothing changed and as every person changed since
     paths      whom someone reaches over at most three steps, beside the joins written out
     pages      a page of a hundred, the first and those behind cursors
     search     SEARCH of a name
 
-Figures are medians in microseconds of one thread; the sides take turns.
+Figures are medians in microseconds of one thread; the sides take turns. A load is measured by batches of a thousand
+in time of the processor: one is long enough to be interrupted.
 """
 
 import argparse
+import gc
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from time import perf_counter_ns
+from tempfile import TemporaryDirectory
+from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 import kipql
 from benchmarks.about import about
 from benchmarks.measure import Mismatch, compare, normal
 from benchmarks.questions_data import BATCH, PACKAGE, PREDICATES, RELATIONS, World, inputs, world
-from benchmarks.questions_sides import Q2, QUERIES, Kipql, Sqlite
+from benchmarks.questions_sides import INDEXES, Q2, QUERIES, SCHEMA, Kipql, Sqlite
 from benchmarks.worker import resident
+from kipql import lang
+from kipql.times import FOREVER, format_instant
 
 ASSERT = 'ASSERT (:s, :p, :o) {by: :a, mode: "stated", confidence: 0.5}'
 PATH = 'FIND(?x.key) WHERE { (:s, "knows"{1,3}, ?x) }'
@@ -39,7 +47,11 @@ SQL_PATH = """SELECT h.key FROM (
     CROSS JOIN proposition r ON r.subject = q.object AND r.predicate = 0 WHERE p.subject = ?1 AND p.predicate = 0
 ) x CROSS JOIN human h ON h.id = x.id"""
 PAGE = 'FIND(?c.key) WHERE { ?c {type: "Human"} } ORDER BY ?c.name LIMIT 100'
+SQL_PROPOSITION = "INSERT INTO proposition VALUES (?, ?, ?, ?, ?)"
 SQL_INSERT = "INSERT INTO assertion VALUES (?, ?, ?, ?, ?, ?, 0, 1, NULL, ?, ?, ?, ?)"
+TOLD = """ASSERT (:subject, :predicate, :object)
+  {by: :by, mode: :mode, at: :at, valid: :valid}"""
+_START = 1_800_000_000_000
 PAST = QUERIES[Q2] + " AS OF SEQ :k"
 
 
@@ -79,7 +91,11 @@ def each(call: Callable[[Any], Any], given: Iterator[Any] | list[Any]) -> float:
 
 def _claims(bench: Bench, start: int) -> Iterator[dict[str, str]]:
     """Parameters of new Propositions with an Assertion each."""
-    people, step = len(bench.world.people), 7_919
+    return _of(bench.world, start)
+
+
+def _of(world: World, start: int = 0) -> Iterator[dict[str, str]]:
+    people, step = len(world.people), 7_919
     for number in range(start, 10**9):
         subject, other = number * 13 % people, (number * step + 1) % people
         yield {"s": f"C-{subject + 1}", "p": RELATIONS[number % 3], "o": f"C-{other + 1}", "a": f"C-{number % 40 + 1}"}
@@ -94,14 +110,71 @@ def writes(bench: Bench) -> Iterator[Figure]:
     found = compare(
         "write", 0, given, lambda v: execute(v[0]), lambda v: insert(SQL_INSERT, v[1]), check=False, rounds=1
     )
-    yield Figure("ASSERT, prepared, one a commit", found.kipql, found.sqlite, "SQLite: one INSERT of as many columns")
+    note = f"{1e6 / found.kipql:,.0f}/s; SQLite: one INSERT of as many columns"
+    yield Figure("ASSERT, prepared, one a commit", found.kipql, found.sqlite, note)
     hundred = [_mutate(list(islice(_claims(bench, 10**6 + 100 * n), 100))) for n in range(max(5, calls // 30))]
     time = each(lambda text: bench.nexus.execute(text), hundred)
-    yield Figure("MUTATE of 100 ASSERT, a new text each, an ASSERT", time / 100)
-    records = [_record(one) for one in islice(_claims(bench, 2 * 10**6), 20 * calls)]
-    began = perf_counter_ns()
-    bench.nexus.load(iter(records), batch=BATCH)
-    yield Figure("load, an Assertion", (perf_counter_ns() - began) / 1000 / len(records))
+    parsing = each(lang.parse, hundred)
+    note = f"{parsing / 100:.1f} of it parsing"
+    yield Figure("MUTATE of 100 ASSERT, a new text each, an ASSERT", time / 100, note=note)
+    yield _loads(bench)
+
+
+def _loads(bench: Bench) -> Figure:
+    """The same claims into both, a thousand a commit; each says when, and from when it holds."""
+    claims = list(islice(_claims(bench, 2 * 10**6), max(20, bench.calls // 30) * BATCH))
+    seen: dict[tuple[int, int, int], int] = {}
+    records = [_record(one, number) for number, one in enumerate(claims)]
+    tuples, rows = [], []
+    for number, one in enumerate(claims):
+        key = (int(one["s"][2:]) - 1, RELATIONS.index(one["p"]), int(one["o"][2:]) - 1)
+        row = seen.setdefault(key, 2 * 10**7 + number)
+        tuples.append((row, *key, 0) if row == 2 * 10**7 + number else None)
+        actor, start = int(one["a"][2:]) - 1, _START + number * 1_000
+        rows.append((2 * 10**7 + number, row, *key, actor, start, FOREVER, 0, FOREVER))
+    connection = bench.theirs.connection
+    spent: tuple[list[int], list[int]] = ([], [])
+    gc.collect()
+    for start in range(0, len(records), BATCH):
+        part = slice(start, start + BATCH)
+        began = process_time_ns()
+        bench.nexus.load(records[part], batch=BATCH)
+        spent[0].append(process_time_ns() - began)
+        began = process_time_ns()
+        connection.execute("BEGIN")
+        connection.executemany(SQL_PROPOSITION, filter(None, tuples[part]))
+        connection.executemany(SQL_INSERT, rows[part])
+        connection.execute("COMMIT")
+        spent[1].append(process_time_ns() - began)
+    ours, theirs = (median(side) / 1000 / BATCH for side in spent)
+    quickest = " and ".join(f"{sorted(side)[len(side) // 10] / 1000 / BATCH:.1f}" for side in spent)
+    note = f"{1e6 / ours:,.0f}/s; SQLite: executemany of both tables, unchecked; quickest tenth {quickest}"
+    return Figure("load, an Assertion (time of the processor)", ours, theirs, note)
+
+
+def durable(bench: Bench) -> Iterator[Figure]:
+    """A prepared ASSERT a commit on disk, beside SQLite that promises as much: WAL and `synchronous`."""
+    people = list(islice(bench.world.records(), min(1_000, len(bench.world.people))))
+    small = replace(bench.world, people=bench.world.people[: len(people)])
+    for durability, synchronous in (("none", "OFF"), ("os", "NORMAL"), ("fsync", "FULL")):
+        with TemporaryDirectory() as folder, kipql.open(f"{folder}/m", packages=[PACKAGE], durability=durability) as m:
+            m.load(people)
+            other = sqlite3.connect(f"{folder}/m.sqlite", isolation_level=None)
+            other.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; {SCHEMA}\n{INDEXES}")
+            execute, insert = m.prepare(ASSERT).execute, other.execute
+            rows = ((n, 0, n, 0, n, 1, 0, 0, 0, 0) for n in range(10**9))
+            given = list(islice(zip(_of(small), rows, strict=False), bench.calls))
+            found = compare(
+                "durable",
+                0,
+                given,
+                partial(_first, execute),
+                partial(_second, insert),
+                check=False,
+                rounds=1,
+            )
+            other.close()
+            yield Figure(f"ASSERT on disk, {durability}", found.kipql, found.sqlite, f"synchronous = {synchronous}")
 
 
 def _mutate(claims: list[dict[str, str]]) -> str:
@@ -112,10 +185,19 @@ def _mutate(claims: list[dict[str, str]]) -> str:
     return "MUTATE {\n" + "\n".join(lines) + "\n}"
 
 
-def _record(claim: dict[str, str]) -> dict[str, Any]:
+def _first(call: Callable[..., Any], given: tuple[Any, Any]) -> Any:
+    return call(given[0])
+
+
+def _second(call: Callable[..., Any], given: tuple[Any, Any]) -> Any:
+    return call(SQL_INSERT, given[1])
+
+
+def _record(claim: dict[str, str], number: int) -> dict[str, Any]:
+    told = format_instant(_START + number * 1_000)
     return {
         "kind": "assertion", "subject": claim["s"], "predicate": claim["p"], "object": claim["o"], "by": claim["a"],
-        "mode": "stated",
+        "mode": "stated", "at": told, "valid": {"from": told},
     }  # fmt: skip
 
 
@@ -196,6 +278,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "pages": pages,
     "search": search,
     "writes": writes,
+    "durable": durable,
 }
 
 
@@ -209,7 +292,12 @@ def grown(size: int, each_commit: int) -> float:
         before = resident()
         refs = ("subject", "object", "by")
         told = ({**one, **{name: keys[one[name]["ref"]] for name in refs}} for one in records)
-        nexus.load(told, batch=each_commit)
+        if each_commit == 1:
+            execute = nexus.prepare(TOLD).execute
+            for one in told:
+                execute(one)
+        else:
+            nexus.load(told, batch=each_commit)
         return (resident() - before) / len(made.claims)
 
 

@@ -7,8 +7,9 @@ anything is timed. Times are medians in microseconds of the call with its rows, 
 import argparse
 import gc
 import json
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -19,18 +20,20 @@ from benchmarks.questions_data import Asked, World, inputs, world
 from benchmarks.questions_sides import NAMES, Q6, Dicts, Kipql, Side, Sqlite
 
 WARM, COLD, SCANS, ROUNDS = 300, 3_000, 3, 10
+COUNTED = 20  # inputs whose probes are counted
 SIDES = (Kipql, Sqlite, Dicts)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One question at one size: median microseconds by side."""
+    """One question at one size: median microseconds by side, and the probes of kipql's plan a call."""
 
     question: str
     size: int
     kind: str
     rows: float
     times: dict[str, float]
+    probes: float = 0.0
 
 
 def measured(question: str, size: int, kind: str, sides: Sequence[Side], asked: Sequence[Asked], rounds: int) -> Line:
@@ -64,16 +67,35 @@ def measured(question: str, size: int, kind: str, sides: Sequence[Side], asked: 
 
 def lines(size: int, questions: Sequence[str], warm: int = WARM, cold: int = COLD) -> list[Line]:
     """Every question at one size, warm and cold; the scan is asked a few times only."""
-    data: World = world(size)
-    sides: list[Any] = [side(data) for side in SIDES]
+    sides, data = built(size)
     found = []
     for question in questions:
         if question == Q6:
             found.append(measured(question, size, "scan", sides, inputs(data, SCANS, 7), 1))
             continue
-        found.append(measured(question, size, "warm", sides, inputs(data, warm, 7), ROUNDS))
+        few = inputs(data, COUNTED, 7)
+        probes = sum(sides[0].probes(question, sides[0].prepare(question, one)) for one in few) / len(few)
+        line = measured(question, size, "warm", sides, inputs(data, warm, 7), ROUNDS)
+        found.append(replace(line, probes=probes))
         found.append(measured(question, size, "cold", sides, inputs(data, cold, 8), 1))
     return found
+
+
+def built(size: int) -> tuple[list[Any], World]:
+    """The sides, loaded one after the other. What they hold stays: the collector need not look at it again, which took
+    most of the time at a million."""
+    gc.disable()
+    try:
+        data = world(size)
+        sides = []
+        for side in SIDES:
+            began = perf_counter_ns()
+            sides.append(side(data))
+            print(f"{size:,}: {side.name} in {(perf_counter_ns() - began) / 1e9:.0f} s", file=sys.stderr, flush=True)
+        gc.freeze()
+    finally:
+        gc.enable()
+    return sides, data
 
 
 def table(found: Sequence[Line]) -> str:
@@ -89,6 +111,19 @@ def table(found: Sequence[Line]) -> str:
     return "\n".join(shown)
 
 
+def growth(found: Sequence[Line]) -> str:
+    """What the same question costs at each size: kipql's time and counters, and how the time grew from the first."""
+    sizes = list(dict.fromkeys(line.size for line in found))
+    head = ["question", *(f"{size:,}: µs, rows, probes" for size in sizes), "grew"]
+    shown = [f"| {' | '.join(head)} |", f"|---|{'--:|' * (len(sizes) + 1)}"]
+    for question in dict.fromkeys(line.question for line in found if line.kind == "warm"):
+        lines = [line for line in found if (line.question, line.kind) == (question, "warm")]
+        times = [line.times[Kipql.name] for line in lines]
+        cells = [f"{line.times[Kipql.name]:,.2f}, {line.rows:.1f}, {line.probes:.1f}" for line in lines]
+        shown.append(f"| {question} | {' | '.join(cells)} | {times[-1] / times[0]:.2f} |")
+    return "\n".join(shown)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.questions", description="Measure the six questions.")
     parser.add_argument("--size", type=int, action="append", help="Assertions (repeatable; default 100000)")
@@ -100,6 +135,8 @@ def main(arguments: list[str] | None = None) -> int:
     warm, cold = (min(count, chosen.calls or count) for count in (WARM, COLD))
     found = [line for size in chosen.size or [100_000] for line in lines(size, wanted, warm, cold)]
     print(table(found))
+    if len({line.size for line in found}) > 1:
+        print(f"\n{growth(found)}")
     if chosen.out:
         chosen.out.write_text(json.dumps([asdict(line) for line in found], indent=2) + "\n", "utf-8")
     return 0

@@ -77,6 +77,11 @@ class Kipql:
         query = self.nexus.prepare(QUERIES[question]).query
         return lambda parameters: query(parameters).rows
 
+    def probes(self, question: str, given: dict[str, Any]) -> int:
+        """What the plan looks at in one call, by its counters."""
+        told = self.nexus.explain(QUERIES[question], given)
+        return int(told.rpartition(" rows, ")[2].split()[0])
+
     def shown(self, question: str, rows: Sequence[Row]) -> list[Row]:
         if question == Q4:
             return [int(value["id"][2:]) - 1 for value in rows[0]]

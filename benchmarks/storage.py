@@ -14,10 +14,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 
 import kipql
 from benchmarks.kip_side import _claim, _thing
@@ -52,13 +53,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--size", type=int, action="append", help="Assertions (repeatable; default 10000 and 100000)")
     parser.add_argument("--commits", type=int, default=400, help="commits timed per durability (default 400)")
     parser.add_argument("--batch", type=int, default=1, help="Assertions per commit when loading (default 1)")
+    parser.add_argument(
+        "--during", type=int, metavar="N", help="only the longest commit during a snapshot and a backup of N Assertions"
+    )
     parser.add_argument("--folder", type=Path, help="where to write (default: a temporary folder)")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     chosen = parser.parse_args(arguments)
     root = Path(tempfile.mkdtemp(dir=chosen.folder))
     found: list[tuple[str, object, object]] = []
     try:
-        for line in chain(commits(root, chosen.commits), sizes(root, chosen.size or [10_000, 100_000], chosen.batch)):
+        everything = chain(commits(root, chosen.commits), sizes(root, chosen.size or [10_000, 100_000], chosen.batch))
+        for line in during_lines(root, chosen.during) if chosen.during else everything:
             found.append(line)
             print(f"{line[0]:58} {line[1]!s:>14} {line[2]!s:>14}", flush=True)
     finally:
@@ -71,6 +76,59 @@ def main(arguments: list[str] | None = None) -> int:
 def sizes(root: Path, chosen: list[int], batch: int) -> Iterator[tuple[str, object, object]]:
     for size in chosen:
         yield from size_lines(root / str(size), size, batch)
+
+
+# --- the longest commit during a snapshot and a backup ---------------------------------------------------
+
+QUIET = 3.0  # seconds of commits with nothing beside them
+
+
+def during_lines(root: Path, size: int) -> Iterator[tuple[str, object, object]]:
+    """One thread commits without a pause; the milliseconds of its longest commit and of the median one."""
+    world = World(size)
+    yield f"{size} Assertions, one thread that commits, ms", "longest", "median"
+    for durability in ("os", "fsync"):
+        path = root / f"during-{durability}"
+        with kipql.open(path, packages=[PACKAGE], durability="none", snapshot_after=None) as nexus:
+            names = nexus.load(map(_thing, world.things), batch=10_000).ids
+            ids = {f"{thing.type} {thing.key}": names[_thing(thing)["as"]] for thing in world.things}
+            nexus.load((_by_id(_claim(claim), ids) for claim in world.claims), batch=1_000)
+            nexus.snapshot()
+        with kipql.open(path, durability=durability, snapshot_after=None) as nexus:
+            for name, act in (
+                ("nothing", partial(sleep, QUIET)),
+                ("a snapshot", nexus.snapshot),
+                ("a second snapshot", nexus.snapshot),
+                ("a backup", partial(nexus.backup, root / f"copy-{durability}")),
+            ):
+                spent = commits_beside(nexus, name, act)
+                yield (
+                    f"  {durability}, beside {name} ({len(spent)} commits)",
+                    round(max(spent) * 1e3, 1),
+                    round(median(spent) * 1e3, 2),
+                )
+        shutil.rmtree(path)
+        shutil.rmtree(root / f"copy-{durability}")
+
+
+def commits_beside(nexus: kipql.Nexus, name: str, act: Callable[[], object]) -> list[float]:
+    """The seconds of each commit that a thread made while something was done."""
+    create, done, spent = nexus.prepare('CREATE CONCEPT ?c { TYPE "Human" NAME :name }'), threading.Event(), [0.0]
+
+    def write() -> None:
+        while not done.is_set():
+            began = perf_counter()
+            create.execute({"name": f"{name} {len(spent)}"})
+            spent.append(perf_counter() - began)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        act()
+    finally:
+        done.set()
+        writer.join()
+    return spent[1:] or spent
 
 
 # --- commits per second ----------------------------------------------------------------------------------

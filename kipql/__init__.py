@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kipql.lang import classify, format, parse, split
     from kipql.limits import Limits
     from kipql.nexus import Nexus, open
+    from kipql.plan.caveats import Caveat
     from kipql.runtime.loading import Loaded
     from kipql.runtime.prepared import Statement
     from kipql.runtime.receipt import Receipt
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CODES": "kipql.errors",
+    "Caveat": "kipql.plan.caveats",
     "KipError": "kipql.errors",
     "Limits": "kipql.limits",
     "Loaded": "kipql.runtime.loading",
@@ -52,6 +54,7 @@ _HOME = {
 
 __all__ = [
     "CODES",
+    "Caveat",
     "KipError",
     "Limits",
     "Loaded",

@@ -31,10 +31,18 @@ class Cursors:
     key   the memory's secret: a cursor of another memory is malformed here
     """
 
-    __slots__ = ("_key",)
+    __slots__ = ("_key", "_last")
 
     def __init__(self, key: bytes) -> None:
         self._key = key
+        self._last: tuple[tuple[str, str, int], str] | None = None
+
+    def name(self, family: str, fingerprint: str, seq: int) -> str:
+        """A token for the snapshot itself, without a position; many answers name the same one."""
+        asked, last = (family, fingerprint, seq), self._last
+        if last is None or last[0] != asked:
+            last = self._last = (asked, self.issue(family, fingerprint, seq, None))
+        return last[1]
 
     def issue(self, family: str, fingerprint: str, seq: int, position: Json) -> str:
         """A token for `position` (any JSON value) of a traversal at snapshot `seq`."""

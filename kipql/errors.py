@@ -116,6 +116,11 @@ class KipError(Exception):
         self.details: dict[str, Any] = dict(details or {})
         self.text = text
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exception would call the class with the message alone; a process hands its errors to another one (audits).
+        given = {"span": self.span, "hint": self.hint, "details": self.details, "text": self.text}
+        return _again, (type(self), self.code, self.message, given)
+
     @property
     def category(self) -> str:
         """The category of the code (§86.2)."""
@@ -156,3 +161,7 @@ class KipError(Exception):
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
+
+
+def _again(kind: type[KipError], code: str, message: str, given: Mapping[str, Any]) -> KipError:
+    return kind(code, message, **given)

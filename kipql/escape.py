@@ -101,9 +101,14 @@ def xml(text: str) -> str:
     return _CONTROLS.sub(_visible_in_lines, _NOT_XML.sub("\ufffd", text)).translate(_MARKUP)
 
 
+def visible(text: str) -> str:
+    """Text for a sink that quotes by itself (a text node of a document): what is not seen becomes visible, no more."""
+    return _CONTROLS.sub(_visible_in_lines, text)
+
+
 def html(text: str) -> str:
     """Text or a quoted attribute of HTML; bidirectional overrides become visible, as in a terminal."""
-    return _CONTROLS.sub(_visible_in_lines, text).translate(_MARKUP)
+    return visible(text).translate(_MARKUP)
 
 
 def markdown(text: str) -> str:

@@ -27,6 +27,7 @@ class Limits:
     tokens: int = 65_536
     statements: int = 10_000
     parameters: int = 16 * 1024 * 1024
+    capsule: int = 1024 * 1024 * 1024
     rows: int = 1_000_000
     ticks: int = 200_000_000
     hops: int = 64
@@ -82,6 +83,26 @@ def cancelled() -> NoReturn:
     raise KipError("ExecutionTimeout", "the call was cancelled", details={"cancelled": True})
 
 
+class Cancel:
+    """Whether a call that has no limits was called off: by `cancel`, a threading.Event."""
+
+    __slots__ = ("_cancel",)
+
+    def __init__(self, cancel: threading.Event | None) -> None:
+        self._cancel = _event(cancel)
+
+    def look(self) -> None:
+        """Raise ExecutionTimeout once the flag is up."""
+        if self._cancel is not None and self._cancel.is_set():
+            cancelled()
+
+
+def _event(cancel: object) -> threading.Event | None:
+    if cancel is not None and not isinstance(cancel, threading.Event):
+        raise KipError("TypeMismatch", f"cancel is a threading.Event, not {type(cancel).__name__}")
+    return cancel
+
+
 class Budget:
     """What one call may still spend. Loops call `spend`; every `STRIDE` ticks the clock and the cancel flag
     are looked at."""
@@ -90,9 +111,7 @@ class Budget:
     __slots__ = ("_cancel", "_check_at", "_deadline", "limits", "regex_seconds", "ticks")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> None:
-        if cancel is not None and not isinstance(cancel, threading.Event):
-            raise KipError("TypeMismatch", f"cancel is a threading.Event, not {type(cancel).__name__}")
-        if cancel is not None and cancel.is_set():
+        if cancel is not None and _event(cancel) is not None and cancel.is_set():
             cancelled()
         self.limits = limits
         self.ticks = 0

@@ -20,6 +20,7 @@ from kipql.values import Json
 CONCEPT, PROPOSITION, ASSERTION, EVIDENCE, ACTIVITY = range(5)
 KINDS = ("concept", "proposition", "assertion", "evidence", "activity")
 KIND_NAMES = ("Concept", "Proposition", "Assertion", "Evidence", "Activity")
+A_KIND = ("a Concept", "a Proposition", "an Assertion", "Evidence", "an Activity")
 KIND_OF_NAME = {name: kind for kind, name in enumerate(KIND_NAMES)}
 PREFIXES = "CPAEX"
 _KIND_OF_PREFIX = {prefix: kind for kind, prefix in enumerate(PREFIXES)}

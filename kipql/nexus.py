@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from kipql.errors import KipError
 from kipql.govern.principals import Principal, principal_of
-from kipql.limits import DEFAULT_LIMITS, Limits
+from kipql.limits import DEFAULT_LIMITS, Cancel, Limits
 from kipql.model import KINDS
 from kipql.runtime import installing
 from kipql.runtime.folder import path_of
@@ -27,7 +27,7 @@ from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
 from kipql.runtime.session import Session
 from kipql.runtime.transaction import Transaction
-from kipql.runtime.writing import write
+from kipql.runtime.writing import write_alone
 from kipql.times import Clock
 from kipql.values import Json
 
@@ -116,7 +116,7 @@ class Nexus:
             parsed = session.statements.parse(text, session.limits.narrowed(limits))
             if not parsed.mutation:
                 return answer(session, parsed, parameters, limits, cancel)
-            return write(session, parsed, parameters, session.budget(limits, cancel))
+            return write_alone(session, parsed, parameters, limits, cancel)
         except Exception as error:
             reraise(error, text)
 
@@ -153,12 +153,12 @@ class Nexus:
         []
         """
         try:
-            parsed = self._session.statements.parse(text)
+            parsed = self._memory.statements.parse(text)
             if as_of is not None or for_time is not None:
                 from kipql.runtime.standing import completed
 
                 parsed = Parsed(parsed.text, completed(parsed.node, as_of, for_time))
-            return Statement(self._session, parsed)
+            return self._statement(parsed)
         except Exception as error:
             reraise(error, text)
 
@@ -215,7 +215,7 @@ class Nexus:
         ...     print(error.code)
         ReadonlyViolation
         """
-        return Nexus(self._memory, self._with(readonly=True), derived=True)
+        return self._derive(self._with(readonly=True))
 
     def as_principal(self, principal: Principal | str) -> "Nexus":
         """This memory as another Principal: it may do what `govern` allows it, and is recorded in the origin of
@@ -227,7 +227,7 @@ class Nexus:
         >>> kipql.open().as_principal("planner").principal.id
         'planner'
         """
-        return Nexus(self._memory, replace(self._session, principal=principal_of(principal)), derived=True)
+        return self._derive(replace(self._session, principal=principal_of(principal)))
 
     def space(self, space_id: str) -> "Nexus":
         """Another Space of this memory, made if it does not exist yet.
@@ -243,7 +243,7 @@ class Nexus:
         if not isinstance(space_id, str) or not 0 < len(space_id) <= 512:
             raise KipError("TypeMismatch", "a Space id is a non-empty string of at most 512 characters")
         try:
-            return Nexus(self._memory, self._on(space_id, create=not self._session.readonly), derived=True)
+            return self._derive(self._on(space_id, create=not self._memory.readonly))
         except Exception as error:
             reraise(error)
 
@@ -387,7 +387,8 @@ class Nexus:
         from kipql.runtime import capsules
 
         try:
-            return capsules.export(self._session, roots, options, as_of, self._session.budget(limits, cancel))
+            session = self._session
+            return capsules.export(session, roots, options, as_of, session.budget(limits, cancel))
         except Exception as error:
             reraise(error)
 
@@ -416,7 +417,8 @@ class Nexus:
         from kipql.runtime import capsules
 
         try:
-            return capsules.preview(self._session, capsule, plan, self._session.budget(limits, cancel))
+            session = self._session
+            return capsules.preview(session, capsule, plan, session.budget(limits, cancel))
         except Exception as error:
             reraise(error)
 
@@ -433,7 +435,8 @@ class Nexus:
 
         capsule  the JSON object, or its text
         plan     an Import Plan, such as `preview_import` answers; None resolves conservatively. Its `mode` is "merge",
-                 or "isolate" to put what comes in into quarantine
+                 or "isolate" to put what comes in into quarantine; `same_owner` says that the Capsule is this memory's
+                 own cognition: local keys come along, and an agent's pins, turns and articles are not quarantined
 
         Content and attribution come along, standing does not: claims become `imported`, Skills `proposed`, and no
         authority, hold, grant or trust is taken over. The Receipt's `result` is `{import_id, mode, counts, mapping}`;
@@ -452,8 +455,8 @@ class Nexus:
         from kipql.runtime import capsules
 
         try:
-            budget = self._session.budget(limits, cancel)
-            return capsules.bring(self._session, capsule, plan, idempotency_key, budget)
+            session = self._session
+            return capsules.bring(session, capsule, plan, idempotency_key, session.budget(limits, cancel))
         except Exception as error:
             reraise(error)
 
@@ -552,7 +555,11 @@ class Nexus:
         >>> before[:7], nexus.digest() == before
         ('sha256:', False)
         """
-        return self._session.space.store.digest(self._session.view())
+        session = self._session
+        try:
+            return session.space.store.digest(session.view())
+        except Exception as error:
+            reraise(error)
 
     def subscribe(self, callback: Callable[[dict[str, Json]], Any]) -> Callable[[], None]:
         """Call `callback` with the change envelope of every commit from now on, in order (§36); of a Principal
@@ -586,13 +593,16 @@ class Nexus:
         {'concept': 1, 'proposition': 0, 'assertion': 0, 'evidence': 0, 'activity': 0}
         """
         view = self._session.view()
-        return {
-            "space_id": view.space_id,
-            "space_seq": view.seq,
-            "schema_environment_version": view.environment.version,
-            "identity_version": view.identity_version,
-            "elements": {kind: len(view.rows(number)) for number, kind in enumerate(KINDS)},
-        }
+        try:
+            return {
+                "space_id": view.space_id,
+                "space_seq": view.seq,
+                "schema_environment_version": view.environment.version,
+                "identity_version": view.identity_version,
+                "elements": {kind: len(view.rows(number)) for number, kind in enumerate(KINDS)},
+            }
+        except Exception as error:
+            reraise(error)
 
     def explain(self, text: str, parameters: Parameters = None) -> str:
         """The plan of a FIND as text; it is run only where parameters are given (`{}` for none), and the counters of
@@ -608,12 +618,15 @@ class Nexus:
         from kipql.runtime.explaining import explain
 
         try:
-            return explain(self._session, self._session.statements.parse(text), parameters)
+            session = self._session
+            return explain(session, session.statements.parse(text), parameters)
         except Exception as error:
             reraise(error, text)
 
-    def backup(self, path: str | Path) -> None:
+    def backup(self, path: str | Path, *, cancel: threading.Event | None = None) -> None:
         """Copy the memory to a new folder, each Space at a commit boundary, while reads go on. The owner's alone.
+
+        cancel  set from another thread, it ends the work, and the folder does not appear
 
         Raises NotAuthorized, and MemoryUnavailable when the folder exists, is inside the memory or can not be written.
 
@@ -628,15 +641,16 @@ class Nexus:
 
         try:
             self._session.authority.require_full("a backup")
-            backup(self._memory, path_of(path))
+            backup(self._memory, path_of(path), Cancel(cancel))
         except Exception as error:
             reraise(error)
 
-    def dump(self, target: "str | Path | IO[str] | IO[bytes]") -> None:
+    def dump(self, target: "str | Path | IO[str] | IO[bytes]", *, cancel: threading.Event | None = None) -> None:
         """Write the memory as lines of JSON, every Space with all its history, while reads go on (docs/storage.md).
         The owner's alone. `kipql.load_dump` makes the same memory of it again.
 
         target  a path, where a file appears whole or not at all, or an open file
+        cancel  set from another thread, it ends the work; no other limit does
 
         What was purged is not in it, nor is the key of cursors. Raises NotAuthorized, TypeMismatch,
         SerializationConflict inside a transaction, MemoryUnavailable when the disk refuses.
@@ -651,13 +665,13 @@ class Nexus:
 
         try:
             self._session.authority.require_full("a dump")
-            dump(self._memory, target)
+            dump(self._memory, target, Cancel(cancel))
         except Exception as error:
             reraise(error)
 
     def snapshot(self) -> int:
         """Write what this Space holds to a snapshot, from which the memory opens at once, and drop the journal before
-        it; its size in bytes. No history is lost. Writers wait meanwhile, readers do not. The owner's alone.
+        it; its size in bytes. No history is lost, and neither readers nor writers wait for it. The owner's alone.
 
         It also happens by itself (`snapshot_after` of `open`). Raises NotAuthorized, ReadonlyViolation,
         UnsupportedCapability in memory, SerializationConflict inside a transaction, MemoryUnavailable.
@@ -671,9 +685,29 @@ class Nexus:
         try:
             self._session.refuse_writing()
             self._session.authority.require_full("a snapshot")
-            space = self._session.space
-            with space.still():
-                return space.store.snapshot()
+            return self._session.space.snapshot()
+        except Exception as error:
+            reraise(error)
+
+    def refresh(self) -> int:
+        """Opened read-only: see what another process committed since; the head. A Nexus that follows does so by itself
+        at the start of every operation, and one that was opened with `follow=False` only here. A writer and a memory
+        without a folder have nothing to look for.
+
+        Raises MemoryDamaged, MemoryUnavailable.
+
+        >>> import kipql, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, kipql.open(f"{folder}/brain.kip") as nexus:
+        ...     reader = kipql.open(f"{folder}/brain.kip", readonly=True, follow=False)
+        ...     _ = nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+        ...     reader.space_seq, reader.refresh()
+        (0, 1)
+        """
+        try:
+            space = self._memory.space(self._session.space.id, create=False)
+            if self._memory.readonly and self._memory.path is not None:
+                space.look()
+            return space.store.head
         except Exception as error:
             reraise(error)
 
@@ -688,7 +722,10 @@ class Nexus:
         """
         from kipql.runtime.picture import to_networkx
 
-        return to_networkx(self._session.view())
+        try:
+            return to_networkx(self._session.view())
+        except Exception as error:
+            reraise(error)
 
     # life
 
@@ -714,6 +751,12 @@ class Nexus:
         only = ", read-only" if self._session.readonly else ""
         return f"<Nexus {self.space_id} at {self.space_seq}, {where}{only}>"
 
+    def _derive(self, session: Session) -> "Nexus":
+        return type(self)(self._memory, session, derived=True)
+
+    def _statement(self, parsed: Parsed) -> Statement:
+        return Statement(self._session, parsed)
+
     def _with(self, *, readonly: bool) -> Session:
         session = self._session
         return self._memory.session(session.space.id, session.principal, readonly=readonly or session.readonly)
@@ -723,10 +766,31 @@ class Nexus:
         return self._memory.session(space_id, session.principal, readonly=session.readonly, create=create)
 
 
+class _Following(Nexus):
+    """A Nexus that looks for what another process committed whenever an operation takes its session."""
+
+    __slots__ = ("_held",)
+
+    @property
+    def _session(self) -> Session:
+        self._held.space.look()
+        return self._held
+
+    @_session.setter
+    def _session(self, session: Session) -> None:
+        self._held = session
+
+    def _statement(self, parsed: Parsed) -> Statement:
+        from kipql.runtime.following import FollowingStatement
+
+        return FollowingStatement(self._session, parsed)
+
+
 def open(
     path: str | Path | None = None,
     *,
     readonly: bool = False,
+    follow: bool = True,
     packages: Sequence["Package | Mapping[str, Json] | str"] = (),
     limits: Limits | None = None,
     clock: Clock | None = None,
@@ -739,6 +803,8 @@ def open(
 
     path        a folder, made if it is missing; None keeps everything in memory
     readonly    refuse every mutation by its parse tree; the folder must exist
+    follow      read-only: see at the start of every operation what another process has committed; False sees the memory
+                as it was when it was opened, or last asked to `refresh`
     packages    Schema Packages to activate beside Core and the cognitive-memory Profile: Packages, artifacts,
                 or refs of shipped ones ("kip://domains/general@1.0.0", "kip://kipql/agent@1.0.0")
     limits      bounds of every call; a call may narrow them
@@ -772,6 +838,7 @@ def open(
             durability=durability,
             snapshot_after=_bytes(snapshot_after),
             embedder=embedder,
+            follow=_flag(follow),
         )
         try:
             session = memory.session(DEFAULT_SPACE, principal_of(principal), readonly=readonly, create=not readonly)
@@ -781,10 +848,21 @@ def open(
             raise
     except Exception as error:
         reraise(error)
-    return Nexus(memory, session)
+    return (_Following if memory.follows else Nexus)(memory, session)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise KipError("TypeMismatch", f"follow is true or false, not {value!r}")
+    return value
 
 
 def _bytes(value: int | None) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise KipError("TypeMismatch", f"snapshot_after is a number of bytes, not {value!r}", hint="or None")
     return value
+
+
+def session_of(nexus: Nexus) -> Session:
+    """The Session behind a Nexus, for what the package builds on top of it (`kipql.lake`)."""
+    return nexus._session

@@ -1,7 +1,7 @@
-"""What a check expects of its rows: `empty`, `nonempty`, `rows OP n`, `value OP literal`.
+"""What a check expects of its rows: `empty`, `nonempty`, `rows OP n`, `value OP literal`, `equals FILE`.
 
 `value` is the one value of a query with one column and one row. Comparison is strict as in FILTER (§44.2):
-unlike types are not equal and have no order, null equals only null.
+unlike types are not equal and have no order, null equals only null. What a file says is `equals`'s to compare.
 """
 
 import json
@@ -23,12 +23,13 @@ OPERATORS: dict[str, Callable[..., bool]] = {
     ">": operator.gt,
 }
 _COMPARISON = re.compile(r"(rows|value)\s*(==|!=|<=|>=|<|>)\s*(\S.*)", re.DOTALL)
-FORMS = "empty, nonempty, rows OP n, or value OP literal"
+FORMS = "empty, nonempty, rows OP n, value OP literal, or equals FILE"
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """`subject` is "rows" or "value"; `empty` and `nonempty` are comparisons of rows with 0."""
+    """`subject` is "rows", "value" or "file"; `empty` and `nonempty` are comparisons of rows with 0, and of a file the
+    operand is the name."""
 
     subject: str
     operator: str
@@ -39,6 +40,11 @@ class Expectation:
     def rows_are_findings(self) -> bool:
         """Whether each row found is a finding of its own: the check expects none."""
         return self.subject == "rows" and self.operator == "==" and self.operand == 0
+
+    @property
+    def file(self) -> str | None:
+        """The file that the rows must be those of."""
+        return str(self.operand) if self.subject == "file" else None
 
     def problem(self, rows: Sequence[Sequence[Json]]) -> str | None:
         """What is wrong with `rows`, in words, or None when they are as expected."""
@@ -61,6 +67,8 @@ def parse_expectation(text: str) -> Expectation:
         return EMPTY
     if text == "nonempty":
         return Expectation("rows", ">", 0, text)
+    if text.startswith("equals ") and (name := text.removeprefix("equals ").strip()):
+        return Expectation("file", "==", name, text)
     match = _COMPARISON.fullmatch(text)
     if match is None:
         raise KipError("InvalidSyntax", f"expect: does not understand {compact(text)}", hint=f"write {FORMS}")

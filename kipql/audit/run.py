@@ -1,101 +1,122 @@
-"""Running scripts: each statement in order against one Nexus, each check held against what it expects.
+"""Auditing one memory: scripts and settings in, a Report out.
 
-A statement that fails is a problem, and the others still run: one broken check must not hide another.
+Statements run in order, or several at once (`jobs`); the report is the same, in the order of the files. A statement
+that fails is a problem, and the others still run: one broken check must not hide another.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
-import kipql
-from kipql.audit.message import parse_message
-from kipql.audit.report import Finding, Outcome, Report
+from kipql.audit.asking import Asks, Elsewhere
+from kipql.audit.coordinates import sequence
+from kipql.audit.parallel import Answer, answers
+from kipql.audit.report import Outcome, Report
 from kipql.audit.script import ScriptFile, Step
-from kipql.audit.source import Problem, moved, place
+from kipql.audit.selection import Selection
+from kipql.audit.settings import DEFAULT, NOW, Settings
+from kipql.audit.source import Problem, place
+from kipql.audit.step import Asked, problem_of
 from kipql.errors import KipError
 from kipql.lang.words import near
-from kipql.render.formats import column_keys
-from kipql.render.results import grid
-from kipql.render.values import show
-from kipql.values import Json
+from kipql.times import format_instant
+from kipql.times import now as clock
+
+Told = Callable[[int, int, Step], None]
+Chosen = tuple[ScriptFile, Step]
 
 
-def run_scripts(nexus: "kipql.Nexus", scripts: Sequence[ScriptFile], *, tags: Iterable[str] = ()) -> Report:
+def run_scripts(
+    nexus: Asks,
+    scripts: Sequence[ScriptFile],
+    *,
+    tags: Iterable[str] = (),
+    settings: Settings = DEFAULT,
+    space_id: str | None = None,
+    told: Told | None = None,
+) -> Report:
     """Run every step of every script.
 
-    nexus    the memory; a read-only one refuses mutations, which are then problems
-    scripts  read by `read_script`; their own problems are part of the report
-    tags     when given, only checks that carry one of them run; plain statements always do. One that no check
-             carries is a problem
+    nexus     the memory, or a Space of a lake; a read-only one refuses mutations, which are then problems
+    scripts   read by `read_script`; their own problems are part of the report
+    tags      when given, only checks that carry one of them run, besides what `settings` select
+    settings  which checks run, at what state and time, and how long
+    space_id  named by every finding, when several Spaces are audited
+    told      called when a step is done: how many are, of how many, and which
+
+    Everything that is wrong is in the report; nothing is raised but what is a defect.
     """
-    wanted = frozenset(tags)
+    if words := tuple(f"tag:{tag}" for tag in tags):
+        selection = Selection((*settings.selection.select, *words), settings.selection.exclude)
+        settings = replace(settings, selection=selection)
+    chosen = chosen_steps(scripts, settings)
+    report = run_steps(nexus, chosen, settings, settings.now or format_instant(clock()), space_id=space_id, told=told)
+    return with_scripts(report, scripts, chosen, settings)
+
+
+def chosen_steps(scripts: Sequence[ScriptFile], settings: Settings) -> list[Chosen]:
+    """The steps that are to run, each with its script."""
+    return [(script, step) for script in scripts for step in script.steps if step in settings.selection]
+
+
+def run_steps(
+    nexus: Asks,
+    chosen: Sequence[Chosen],
+    settings: Settings,
+    now: str,
+    *,
+    space_id: str | None = None,
+    told: Told | None = None,
+) -> Report:
+    """What the steps find, and what of them could not run; nothing of what is wrong with the scripts themselves."""
+    try:
+        asked = Asked(settings, now, sequence(nexus, settings.as_of), _packages(nexus, chosen), space_id)
+    except KipError as error:
+        return Report((), (Problem("", 0, 0, error, space_id),), nexus.space_seq, space_id=space_id, now=now)
     outcomes: list[Outcome] = []
     problems: list[Problem] = []
-    warnings: list[Problem] = []
-    for script in scripts:
-        problems.extend(script.problems)
-        for step in script.steps:
-            if wanted and step.directives.is_check and wanted.isdisjoint(step.directives.tags):
-                continue
-            warnings.extend(step.warnings)
-            try:
-                outcomes.append(run_step(nexus, step))
-            except KipError as error:
-                problems.append(place(script.path, script.text, moved(error, script.text, step.start), step.start))
-    problems.extend(_repeated(scripts))
-    problems.extend(_unknown_tags(scripts, wanted))
-    return Report(tuple(outcomes), tuple(problems), nexus.space_seq, tuple(warnings))
+    for (script, step), answer in zip(chosen, _answers(nexus, chosen, asked, told), strict=True):
+        if isinstance(answer, Outcome):
+            outcomes.append(answer)
+        else:
+            problems.append(replace(problem_of(answer, script.text, step), space_id=space_id))
+    return Report(
+        tuple(outcomes), tuple(problems), nexus.space_seq, space_id=space_id, now=now, at=asked.seq
+    )  # fmt: skip
 
 
-def run_step(nexus: "kipql.Nexus", step: Step) -> Outcome:
-    """Run one statement; a check's rows become findings. Raises the KipError of a statement that can not run."""
-    if step.language == "KML":
-        return Outcome(step, receipt=cast("kipql.Receipt", nexus.execute(step.text)).to_dict())
-    columns, rows = grid(nexus.query(step.text), step.language)
-    outcome = Outcome(_with_message(step, columns), columns=columns, rows=rows)
-    if not step.directives.is_check:
-        return outcome
-    return replace(outcome, findings=tuple(_findings(outcome)))
+def with_scripts(report: Report, scripts: Sequence[ScriptFile], chosen: Sequence[Chosen], settings: Settings) -> Report:
+    """The report with what is wrong with the scripts and with what was asked of them."""
+    before = (problem for script in scripts for problem in script.problems)
+    after = (*_repeated(scripts), *settings.selection.problems(scripts), *_unused(scripts, settings.parameters))
+    warnings = tuple(warning for _, step in chosen for warning in step.warnings)
+    return replace(report, problems=(*before, *report.problems, *after), warnings=warnings)
 
 
-def _with_message(step: Step, columns: Sequence[str]) -> Step:
-    """The step with its message read: the columns of a META statement are known only now."""
-    directive = step.directives.message
-    if directive is None or step.message is not None:
-        return step
-    return replace(step, message=parse_message(directive.value, columns, directive.value_start - step.start))
+def _answers(nexus: Asks, chosen: Sequence[Chosen], asked: Asked, told: Told | None) -> Iterator[Answer]:
+    steps = [step for _, step in chosen]
+    for done, (step, answer) in enumerate(zip(steps, answers(nexus, steps, asked), strict=True), 1):
+        if told is not None:
+            told(done, len(steps), step)
+        yield answer
 
 
-def _findings(outcome: Outcome) -> Iterator[Finding]:
-    step, rows = outcome.step, outcome.rows
-    expect = step.directives.expect
-    problem = expect.problem(rows)
-    if problem is None:
-        return
-    keys = column_keys(outcome.columns)
-    if not expect.rows_are_findings:
-        about = dict(zip(keys, rows[0], strict=True)) if expect.subject == "value" and len(rows) == 1 else None
-        filled = step.message.fill(rows[0]) if step.message is not None and rows else step.directives.title
-        yield Finding(f"{filled}: {problem}" if filled else problem, about)
-        return
-    for row in rows:
-        yield Finding(_sentence(step, keys, row), dict(zip(keys, row, strict=True)))
+def _packages(nexus: Asks, chosen: Sequence[Chosen]) -> frozenset[str]:
+    """The packages that are active, by their id; looked up only where a check asks for one."""
+    if not any(step.directives.requires or step.directives.unless for _, step in chosen):
+        return frozenset()
+    if isinstance(nexus, Elsewhere):
+        return nexus.packages()
+    rows = nexus.query('LIST SCHEMA PACKAGES STATUS "active"').rows
+    return frozenset(row["package_id"] for row in rows)
 
 
-def _sentence(step: Step, keys: Sequence[str], row: Sequence[Json]) -> str:
-    if step.message is not None:
-        return step.message.fill(row)
-    listed = ", ".join(f"{key}: {show(value)}" for key, value in zip(keys, row, strict=True))
-    return f"{step.directives.title}: {listed}" if step.directives.title else listed
-
-
-def _unknown_tags(scripts: Sequence[ScriptFile], wanted: Collection[str]) -> Iterator[Problem]:
-    """A tag that no check carries: a misspelt one would choose nothing, and nothing is always clean."""
-    known = {tag for script in scripts for step in script.steps for tag in step.directives.tags}
-    for tag in sorted(set(wanted) - known):
-        meant = near(tag, sorted(known))
-        hint = f"did you mean {meant}?" if meant else f"the tags here are {', '.join(sorted(known)) or 'none'}"
-        yield Problem("", 0, 0, KipError("NotFoundOrNotVisible", f"no check has the tag {tag}", hint=hint))
+def _unused(scripts: Sequence[ScriptFile], given: Mapping[str, object]) -> Iterator[Problem]:
+    """A parameter that no statement uses: a misspelt one would leave the default in force."""
+    used = {name for script in scripts for step in script.steps for name in step.parameters}
+    for name in sorted(set(given) - used - {NOW}):
+        meant = near(name, sorted(used))
+        hint = f"did you mean {meant}?" if meant else f"used here: {', '.join(sorted(used)) or 'none'}"
+        yield Problem("", 0, 0, KipError("ReferenceError", f"no statement uses the parameter :{name}", hint=hint))
 
 
 def _repeated(scripts: Sequence[ScriptFile]) -> Iterator[Problem]:

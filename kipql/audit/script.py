@@ -5,23 +5,37 @@ statement only; the rest runs, and the run still counts as one that could not do
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import kipql
 from kipql.audit.directives import Directive, Directives, find_directives, read_directives
+from kipql.audit.equals import Expected, read_expected
+from kipql.audit.keys import key_columns
 from kipql.audit.lint import lint
 from kipql.audit.message import Message, parse_message
 from kipql.audit.source import Problem, place, read_text
 from kipql.errors import KipError
 from kipql.lang import ast
+from kipql.lang.walk import parameters
+from kipql.runtime.standing import takes_as_of
 from kipql.spans import position
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One statement of a file. `language` is KQL, KML or META; `columns` are the FIND items as written; `warnings`
-    are what is hardly meant in it."""
+    """One statement of a file.
+
+    language     KQL, KML or META
+    columns      the FIND items as written, none for another statement
+    key          the numbers of the columns that `key:` names
+    expected     the rows of `expect: equals FILE`
+    parameters   the names of its placeholders
+    takes_as_of  whether AS OF SEQ may be added
+    present      whether it can only answer for the present
+    ordered      whether it says in what order its rows come
+    warnings     what is hardly meant in it
+    """
 
     path: str
     line: int
@@ -31,6 +45,12 @@ class Step:
     directives: Directives
     columns: tuple[str, ...] = ()
     message: Message | None = None
+    key: tuple[int, ...] = ()
+    expected: Expected | None = None
+    parameters: tuple[str, ...] = ()
+    takes_as_of: bool = False
+    present: bool = False
+    ordered: bool = False
     warnings: tuple[Problem, ...] = ()
 
     @property
@@ -55,6 +75,11 @@ def read_script(path: str) -> ScriptFile:
         text = read_text(path)
     except KipError as error:
         return ScriptFile(path, "", (), (Problem(path, 0, 0, error),))
+    return parse_script(path, text)
+
+
+def parse_script(path: str, text: str) -> ScriptFile:
+    """A text as steps, under the name that reports give it; errors are its problems, never raised."""
     try:
         parts = kipql.split(text)
     except KipError as error:
@@ -93,27 +118,75 @@ def _assign(text: str, parts: Sequence[Any]) -> tuple[list[list[Directive]], lis
 
 
 def _step(path: str, text: str, part: Any, directives: Directives) -> tuple[Step, list[KipError]]:
-    items = part.statement.items if isinstance(part.statement, ast.Find) else ()
+    statement = part.statement
+    items = statement.items if isinstance(statement, ast.Find) else ()
     columns = tuple(text[item.span.start : item.span.end] for item in items)
-    problems, message = _unfit(part.language, columns, directives), None
-    if directives.message is not None and part.language == "KQL":
+    step = Step(
+        path,
+        position(text, part.span.start).line,
+        part.text,
+        part.span.start,
+        part.language,
+        directives,
+        columns,
+        parameters=tuple(param.name for param in parameters(statement)),
+        takes_as_of=takes_as_of(statement),
+        present=part.language == "META" and not takes_as_of(statement) and not _says_when(statement),
+        ordered=bool(getattr(statement, "order_by", ())),
+        warnings=tuple(place(path, text, error) for error in lint(statement)),
+    )
+    problems = _unfit(step)
+    for complete in (_with_message, _with_key, _with_expected):
         try:
-            message = parse_message(directives.message.value, columns, directives.message.value_start)
+            step = complete(step)
         except KipError as error:
             problems.append(error)
-    line = position(text, part.span.start).line
-    warnings = tuple(place(path, text, error) for error in lint(part.statement))
-    start, language = part.span.start, part.language
-    return Step(path, line, part.text, start, language, directives, columns, message, warnings), problems
+    return step, problems
 
 
-def _unfit(language: str, columns: Sequence[str], directives: Directives) -> list[KipError]:
+def _says_when(statement: ast.Statement) -> bool:
+    return any(getattr(statement, name, None) is not None for name in ("as_of", "at_time"))
+
+
+def _with_message(step: Step) -> Step:
+    directive = step.directives.message
+    if directive is None or step.language != "KQL":
+        return step
+    return replace(step, message=parse_message(directive.value, step.columns, directive.value_start))
+
+
+def _with_key(step: Step) -> Step:
+    directive = step.directives.key
+    if directive is None or step.language != "KQL":
+        return step
+    return replace(step, key=key_columns(directive.value, step.columns, directive.value_start))
+
+
+def _with_expected(step: Step) -> Step:
+    directive, name = step.directives.expect_at, step.directives.expect.file
+    if directive is None or name is None:
+        return step
+    try:
+        return replace(step, expected=read_expected(step.path, name))
+    except KipError as error:
+        error.span = error.span or directive.value_span
+        raise
+
+
+def _unfit(step: Step) -> list[KipError]:
     """Directives that can not be meant for this statement."""
+    directives = step.directives
     if not directives.is_check:
         return []
-    if language == "KML":
+    if step.language == "KML":
         return [KipError("InvalidSyntax", "a mutation can not be a check", span=directives.span)]
-    if directives.expect.subject == "value" and len(columns) != 1:
-        text = f"expect: value needs a query with one FIND item, here are {len(columns)}"
+    if directives.expect.subject == "value" and len(step.columns) != 1:
+        text = f"expect: value needs a query with one FIND item, here are {len(step.columns)}"
+        return [KipError("InvalidSyntax", text, span=directives.span)]
+    if directives.as_of_at is not None and not step.takes_as_of:
+        text = "as_of: needs a statement that takes AS OF SEQ and says none"
+        return [KipError("InvalidSyntax", text, span=directives.as_of_at.span)]
+    if unused := sorted(set(directives.parameters or ()) - set(step.parameters)):
+        text = f"params: gives {', '.join(unused)}, which the statement does not use"
         return [KipError("InvalidSyntax", text, span=directives.span)]
     return []

@@ -3,14 +3,19 @@
 from collections.abc import Iterator
 
 from kipql.audit.lint import lint
-from kipql.audit.script import read_script
+from kipql.audit.script import ScriptFile, read_script
 from kipql.audit.source import Problem, moved, place
 from kipql.errors import KipError
 
 
 def check_script(path: str) -> Iterator[Problem]:
     """Everything wrong with a file, in order of place."""
-    script = read_script(path)
+    yield from check_read(read_script(path))
+
+
+def check_read(script: ScriptFile) -> Iterator[Problem]:
+    """As `check_script`, of a script that was read already."""
+    path = script.path
     found = list(script.problems)
     for step in script.steps:
         errors = check_statement(step.text)

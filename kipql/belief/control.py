@@ -48,6 +48,14 @@ class Control:
         self._trust_seqs: list[int] = []
         self._weights: tuple[tuple[int, int], dict[int, float]] = ((0, 0), {})
 
+    def follow(self, graph: "Graph") -> None:
+        """Read the control changes of another graph of the same Space from now on: a reader opened it anew."""
+        fresh = Control(graph)
+        fresh._catch_up()
+        with self._lock:
+            for name in ("_changes", "_policies", "_trust", "_trust_seqs", "_weights", "_read"):
+                setattr(self, name, getattr(fresh, name))
+
     # policies
 
     def policy(self, name: str, seq: int) -> Policy:

@@ -7,6 +7,7 @@ before is refused, and so is the id of a policy that ships.
 from collections.abc import Mapping
 from typing import Any
 
+from kipql.belief import artifact as form
 from kipql.belief.control import Control
 from kipql.belief.core.policy import SHIPPED, policy_from_artifact
 from kipql.errors import KipError
@@ -16,11 +17,13 @@ from kipql.values import Json, check_json, json_type, value_key
 def checked(artifact: object, control: Control, head: int) -> dict[str, Json] | None:
     """The artifact as it is kept; None when it is in force at the head already.
 
-    Raises TypeMismatch for what is no object, ConstraintViolation for a malformed policy or a changed version.
+    Raises TypeMismatch for what is no object, ConstraintViolation for a malformed policy or a changed version, and
+    what `artifact.check` raises.
     """
     if not isinstance(artifact, Mapping):
         raise KipError("TypeMismatch", f"a policy is an object, not {json_type(artifact)}")
     kept: dict[str, Json] = check_json(dict(artifact))
+    form.check(kept)
     policy = policy_from_artifact(kept)
     shipped = SHIPPED.get(policy.id)
     if shipped is not None:

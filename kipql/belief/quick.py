@@ -185,7 +185,7 @@ def weighed(
             held, kept = [held[at] for at in standing], [kept[at] for at in standing]
     elif count and held[0][UNTIL] <= valid_at:
         held, kept = [], []
-    found = _answer(held, kept, changes, functional, decides)
+    found = answered(held, kept, changes, functional, decides)
     if found is None or len(found[1]) < 2:
         return found
     ordered = tuple([term for term in candidate_rows(view, subject, lineage) if term in found[1]])
@@ -256,12 +256,12 @@ def in_order(graph: "Graph", seq: int, rows: "Rows", valid_at: int, functional: 
         if status is ACCEPTED:
             statuses = {term: status}
             return (status, (term,), statuses, statuses, changes, [lone], [place])
-        return _lone_answer(lone, [place], changes)
-    found = _answer(standing, kept, changes, functional, decides)
+        return lone_answer(lone, [place], changes)
+    found = answered(standing, kept, changes, functional, decides)
     return found if found is not None and len(found[1]) < 2 else None
 
 
-def _lone_answer(claim: Claim, rows: list[int], change: int | None) -> Weighed:
+def lone_answer(claim: Claim, rows: list[int], change: int | None) -> Weighed:
     """Statuses from the one claim that holds."""
     term, status = claim[TERM], _STATUS[1 << (claim[FLAGS] & STANCE_MASK)]
     candidates = {term: status}
@@ -270,7 +270,7 @@ def _lone_answer(claim: Claim, rows: list[int], change: int | None) -> Weighed:
     return (INSUFFICIENT if status is REJECTED else status, (), candidates, candidates, change, [claim], rows)
 
 
-def _answer(
+def answered(
     standing: list[Claim], rows: list[int], change: int | None, functional: bool, decides: bool
 ) -> Weighed | None:
     """Statuses from the claims that hold: first each candidate, then the conflict of a functional slot (§21.11).
@@ -279,7 +279,7 @@ def _answer(
     if not standing:
         return (INSUFFICIENT, (), {}, {}, change, standing, rows)
     if len(standing) == 1:
-        return _lone_answer(standing[0], rows, change)
+        return lone_answer(standing[0], rows, change)
     stances: dict[int, int] = {}
     for _, flags, _, _, _, term in standing:
         stances[term] = stances.get(term, 0) | 1 << (flags & STANCE_MASK)

@@ -33,7 +33,7 @@ def basis(view: "View", settings: Settings, next_invalid_at: int | None) -> dict
     """The closed ProjectionBasis (§21.12). A transaction under way reads on the last commit."""
     return {
         "space_id": view.space_id,
-        "snapshot_seq": min(view.seq, len(view.graph.history)),
+        "snapshot_seq": view.last_commit,
         "schema_environment_version": view.environment.version,
         "identity_version": view.identity_version,
         "policy": {"id": settings.policy.id, "version": settings.policy.version},

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
+from kipql.capsules.canonical import canonical_bytes, digest_of
 from kipql.errors import KipError
 from kipql.limits import Limits
-from kipql.schema.contracts import canonical_digest
 from kipql.values import DEEPEST, Json, check_key, check_number, check_text, json_type, members_once
 
 FORMAT = "KIP-Cognitive-Capsule"
@@ -52,7 +52,7 @@ class Capsule:
 def decoded(value: object, limits: Limits) -> dict[str, Json]:
     """The JSON object in a text, in UTF-8 bytes or in a mapping, copied and with canonical numbers.
 
-    Raises ArtifactTooLarge above `limits.parameters` bytes, ArtifactParseError with `details.path` for what is no
+    Raises ArtifactTooLarge above `limits.capsule` bytes, ArtifactParseError with `details.path` for what is no
     portable JSON: a member given twice, a number out of range, an unpaired surrogate, nesting too deep.
     """
     if isinstance(value, bytes | bytearray):
@@ -73,21 +73,17 @@ def decoded(value: object, limits: Limits) -> dict[str, Json]:
             raise _unreadable(str(error)) from None
     if not isinstance(value, Mapping):
         raise KipError("ArtifactParseError", f"a Capsule is a JSON object, not {json_type(value)}")
+    copied: dict[str, Json]
     try:
-        copied: dict[str, Json] = _copied(value, DEEPEST)
-    except KipError as error:
-        path = error.details.get("path", "")
-        raise KipError(
-            "ArtifactParseError", f"no portable JSON at {path or '/'}: {error.message}", details={"path": path}
-        ) from None
+        copied = _copied(value, DEEPEST)
+    except KipError:
+        copied = _located(value)
     return copied
 
 
 def content_digest(artifact: Mapping[str, Json], limits: Limits) -> str:
     """The digest of a decoded Capsule's content."""
-    import rfc8785
-
-    content = rfc8785.dumps({name: member for name, member in artifact.items() if name != "integrity"})
+    content = canonical_bytes({name: member for name, member in artifact.items() if name != "integrity"})
     _refuse_large(len(content), limits)
     return f"sha256:{sha256(content).hexdigest()}"
 
@@ -95,7 +91,7 @@ def content_digest(artifact: Mapping[str, Json], limits: Limits) -> str:
 def sealed(payload: Mapping[str, Json]) -> dict[str, Json]:
     """The Capsule of a payload, with its digest."""
     artifact: dict[str, Json] = {"format": FORMAT, "format_version": FORMAT_VERSION, "payload": dict(payload)}
-    integrity = {"digest_profile": DIGEST_PROFILE, "content_digest": canonical_digest(artifact), "signatures": []}
+    integrity = {"digest_profile": DIGEST_PROFILE, "content_digest": digest_of(artifact), "signatures": []}
     return {**artifact, "integrity": integrity}
 
 
@@ -109,7 +105,32 @@ def escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def _copied(value: Json, depth: int) -> Any:
+def _copied(value: Any, depth: int) -> Any:
+    """A copy with canonical numbers. Raises KipError for what is no portable JSON."""
+    if value.__class__ is str:
+        return value if value.isascii() else check_text(value)
+    if value.__class__ is dict and depth > 0:
+        return {
+            key if key.__class__ is str and key.isascii() else check_key(key): _copied(member, depth - 1)
+            for key, member in value.items()
+        }
+    if value.__class__ is list and depth > 0:
+        return [_copied(item, depth - 1) for item in value]
+    return _followed(value, depth)
+
+
+def _located(value: Json) -> Any:
+    """The same, for a value that is at fault: the error says where."""
+    try:
+        return _followed(value, DEEPEST)
+    except KipError as error:
+        path = error.details.get("path", "")
+        raise KipError(
+            "ArtifactParseError", f"no portable JSON at {path or '/'}: {error.message}", details={"path": path}
+        ) from None
+
+
+def _followed(value: Json, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -127,7 +148,7 @@ def _copied(value: Json, depth: int) -> Any:
 
 def _below(value: Json, step: str, depth: int) -> Any:
     try:
-        return _copied(value, depth - 1)
+        return _followed(value, depth - 1)
     except KipError as error:
         error.details["path"] = f"/{escaped(step)}{error.details.get('path', '')}"
         raise
@@ -150,10 +171,10 @@ def _unreadable(why: str) -> KipError:
 
 
 def _refuse_large(size: int, limits: Limits) -> None:
-    if size > limits.parameters:
+    if size > limits.capsule:
         raise KipError(
             "ArtifactTooLarge",
-            f"the Capsule has {size} bytes; the limit parameters is {limits.parameters}",
-            hint="open the memory with Limits(parameters=...), or export less at a time",
-            details={"limit": "parameters", "value": limits.parameters},
+            f"the Capsule has {size} bytes; the limit capsule is {limits.capsule}",
+            hint="open the memory with Limits(capsule=...), or export less at a time",
+            details={"limit": "capsule", "value": limits.capsule},
         )

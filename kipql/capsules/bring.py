@@ -131,6 +131,8 @@ def _create(importing: Importing, resolution: Resolution, tx: "Transaction", wri
     _admit(authority, {row.kind for row in made})
     if any(resolution.capsule.records[row.id].get("merged_into") for row in made):
         authority.require("merge_identity")  # a merge is an identity decision of the destination (§11.5)
+    if resolution.identified:
+        authority.require("merge_identity")  # so is that two elements are one, which later imports follow (§38.2)
     _check_label(importing, made)
     for kind in _ORDER:
         for row in made:

@@ -158,10 +158,23 @@ class Builder:
             ended_at=_instant(record.get("ended_at")),
             parameters_digest=record.get("parameters_digest"),
             inputs=self._edges(record["inputs"]),
-            outputs=self._edges(record["outputs"]),
+            outputs=self._outputs(row, record),
             associated_actors=self._edges(record.get("associated_actors", ())),
             **common,
         )
+
+    def _outputs(self, row: Row, record: Mapping[str, Any]) -> tuple[Edge, ...]:
+        """What an Activity put out, without what this Space holds of its own: to say from elsewhere what that was
+        derived from would take away that it is a root, and what it was validated by (§23.5, §39.5)."""
+        edges = self._edges(record["outputs"])
+        kept = tuple(edge for edge in edges if not self._of_this_space(edge.target))
+        if len(kept) < len(edges):
+            row.left_out.append("/outputs")
+        return kept
+
+    def _of_this_space(self, code: int) -> bool:
+        view = self.resolution.view
+        return view.exists(code) and view.record(code).origin.import_id is None
 
     # members
 
@@ -174,7 +187,7 @@ class Builder:
             "facets": self._facets(row, record),
             "retention": self._retention(row, record.get("retention", {})),
             "classification": governance.get("classification") if self.label is None else self.label,
-            "quarantined": self.quarantine,
+            "quarantined": self.quarantine or row.quarantined,
         }
         if record["_system"].get("recording_validity", {}).get("status") == "invalidated":
             self._invalidated(record, common)

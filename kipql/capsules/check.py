@@ -59,9 +59,8 @@ def _unique(ids: Iterable[str], path: str, what: str) -> Iterator[Problem]:
 def _manifest(capsule: Capsule) -> Iterator[Problem]:
     manifest = capsule.payload["manifest"]
     if manifest["kind"] == "delta":
-        yield Problem(
-            "/payload/manifest/kind", "this runtime reads snapshots; deltas are a subprofile", "UnsupportedCapability"
-        )
+        message = "this runtime reads snapshots; deltas are a subprofile"
+        yield Problem("/payload/manifest/kind", message, "UnsupportedCapability", "capsule_delta")
         if manifest["base_seq"] > manifest["target_seq"]:
             yield Problem("/payload/manifest/base_seq", "base_seq lies after target_seq")
     for at, root in enumerate(manifest["roots"]):

@@ -21,10 +21,12 @@ class Problem(NamedTuple):
     path: str
     message: str
     code: str = "CapsuleValidationFailed"
+    capability: str | None = None
 
     def error(self) -> KipError:
         """The error that this problem alone is."""
-        return KipError(self.code, f"{self.path or '/'}: {self.message}", details={"path": self.path})
+        wanted = {} if self.capability is None else {"capability": self.capability}
+        return KipError(self.code, f"{self.path or '/'}: {self.message}", details={"path": self.path, **wanted})
 
     def to_dict(self) -> dict[str, Json]:
         return {"code": self.code, "path": self.path, "message": self.message}

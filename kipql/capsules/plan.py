@@ -3,10 +3,12 @@
     {"capsule_digest": "sha256:...", "space_id": "...", "mode": "merge" | "isolate",
      "records": [{"id": "C-1", "action": "create" | "match" | "skip", "target": "C-9"}, ...],
      "symbols": {"kip://local/draft@0.0.0/likes": "enjoys"},
-     "trust_canonical_ids": false, "classification": "internal"}
+     "trust_canonical_ids": false, "same_owner": false, "classification": "internal"}
 
 PREVIEW answers one with every record in it; the host changes rows and gives it back. A record without a row is resolved
-by the conservative order of §38.2. A plan reserves nothing: what it says is judged again when it is carried out.
+by the conservative order of §38.2. `same_owner` says that the Capsule is the destination's own cognition, so that
+local keys mean here what they meant there and an agent's working state comes in as its own (§11.6, §38.1). A plan
+reserves nothing: what it says is judged again when it is carried out.
 """
 
 from collections.abc import Mapping
@@ -19,8 +21,9 @@ from kipql.values import Json, check_json, json_type
 
 MERGE, ISOLATE = MODES = ("merge", "isolate")
 CREATE, MATCH, SKIP, CONFLICT = ACTIONS = ("create", "match", "skip", "conflict")
-_MEMBERS = ("capsule_digest", "space_id", "mode", "records", "symbols", "trust_canonical_ids", "classification")
-_ROW = ("id", "kind", "action", "target", "reason", "left_out", "candidates", "problem")
+_TRUSTING = ("trust_canonical_ids", "same_owner")
+_MEMBERS = ("capsule_digest", "space_id", "mode", "records", "symbols", *_TRUSTING, "classification")
+_ROW = ("id", "kind", "action", "target", "reason", "left_out", "quarantined", "candidates", "problem")
 
 
 class Decision(NamedTuple):
@@ -40,6 +43,7 @@ class ImportPlan:
     decisions: Mapping[str, Decision] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
     trust_canonical_ids: bool = False
+    same_owner: bool = False
     classification: str | None = None
 
     def to_dict(self, digest: str, space_id: str, rows: list[dict[str, Json]]) -> dict[str, Json]:
@@ -47,8 +51,7 @@ class ImportPlan:
         found: dict[str, Json] = {"capsule_digest": digest, "space_id": space_id, "mode": self.mode, "records": rows}
         if self.symbols:
             found["symbols"] = dict(self.symbols)
-        if self.trust_canonical_ids:
-            found["trust_canonical_ids"] = True
+        found.update({name: True for name in _TRUSTING if getattr(self, name)})
         if self.classification is not None:
             found["classification"] = self.classification
         return found
@@ -68,17 +71,18 @@ def read_plan(value: object) -> ImportPlan:
     for name in ("capsule_digest", "space_id", "classification"):
         if plan.get(name) is not None and not (isinstance(plan[name], str) and plan[name]):
             raise KipError("TypeMismatch", f"{name} of an Import Plan is a string")
-    trusted = plan.get("trust_canonical_ids", False)
-    if not isinstance(trusted, bool):
-        raise KipError("TypeMismatch", "trust_canonical_ids of an Import Plan is true or false")
+    trusted = {name: plan.get(name, False) for name in _TRUSTING}
+    for name, said in trusted.items():
+        if not isinstance(said, bool):
+            raise KipError("TypeMismatch", f"{name} of an Import Plan is true or false")
     return ImportPlan(
         mode=_mode(plan.get("mode", MERGE)),
         capsule_digest=plan.get("capsule_digest"),
         space_id=plan.get("space_id"),
         decisions=_decisions(plan.get("records", [])),
         symbols=_symbols(plan.get("symbols", {})),
-        trust_canonical_ids=trusted,
         classification=plan.get("classification"),
+        **trusted,
     )
 
 
@@ -87,8 +91,8 @@ def _mode(value: Json) -> str:
         raise KipError(
             "UnsupportedCapability",
             "restore needs a verified owner, self and backup lineage, which a Capsule without a signature can not give",
-            hint="back the memory up as a folder; merge imports cognition, not authority",
-            details={"capability": "capsule_signatures"},
+            hint="back the memory up as a folder; same_owner brings keys and an agent's state along, but no authority",
+            details={"capability": "capsule_restore"},
         )
     if value not in MODES:
         raise KipError("ConstraintViolation", f"there is no import mode {value!r}", hint=" or ".join(MODES))

@@ -1,9 +1,10 @@
 """Identity resolution: what each record of a Capsule becomes in a destination (specification §38.1-§38.4).
 
 In this order: an earlier import of the same source element; the host's decision; a canonical_id that the host trusts;
-for a Proposition the tuple it says (§12.3); a new element. A name is never identity, an equal local key is not either
-(the new Concept then goes without it), and nothing becomes the destination's own self unless the host says so. What
-can not be decided is a conflict for the host, and nothing is imported while there is one.
+for a Proposition the tuple it says (§12.3); a new element. A name is never identity and neither is a local key: one
+from another owner is left behind, for whoever says it here means a Concept of this Space (§11.6). Nothing becomes the
+destination's own self unless the host says so. What can not be decided is a conflict for the host, and nothing is
+imported while there is one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kipql.capsules import references
 from kipql.capsules.artifact import Capsule
+from kipql.capsules.held import held
 from kipql.capsules.identity import code_of, fingerprint, imported, source_of
 from kipql.capsules.plan import CONFLICT, CREATE, MATCH, Decision, ImportPlan
 from kipql.capsules.portable import Assembly, portable, why_outside
@@ -36,6 +38,7 @@ class Row:
     code: int | None = None
     reason: str = ""
     left_out: list[str] = field(default_factory=list)
+    quarantined: bool = False
     candidates: list[str] = field(default_factory=list)
     problem: str | None = None
 
@@ -48,7 +51,7 @@ class Row:
         row: dict[str, Json] = {"id": self.id, "kind": self.kind, "action": self.action}
         if self.action == MATCH and self.code is not None:
             row["target"] = element_id(self.code)
-        for name in ("reason", "left_out", "candidates", "problem"):
+        for name in ("reason", "left_out", "quarantined", "candidates", "problem"):
             if value := getattr(self, name):
                 row[name] = value
         return row
@@ -61,6 +64,8 @@ class Resolution:
     whole    the destination; new codes follow its rows
     lineage  which memory the destination is
     self_id  what the destination takes for itself
+
+    `identified` tells whether the plan decided an identity: that what is there, or its keys, are this Space's (§38.2).
     """
 
     def __init__(
@@ -89,6 +94,8 @@ class Resolution:
         self._self = None if known_self is None else whole.canonical(known_self)
         self._source = source_of(capsule.source, capsule.handling.get("source_lineage"))
         self._home = lineage is not None and self._source == source_of(whole.space_id, lineage)
+        self._own = self._home or plan.same_owner
+        self.identified = False
         self._outside: dict[str, int] = {}
         self._tuples: dict[tuple[Any, ...], int] = {}
         self._external()
@@ -126,9 +133,11 @@ class Resolution:
             found = self._known.get(mark) if isinstance(mark, str) else None
             if found is None and decision is not None and decision.action == MATCH:
                 found = code_of(self.view, decision.target)
+                self.identified = True
             if found is None and self.plan.trust_canonical_ids and (identity := self.identity_of(name)) is not None:
                 matches = canonical_concepts(self.view, identity)
                 found = matches[0] if len(matches) == 1 else None
+                self.identified |= found is not None
             if found is not None and self._stands(found):
                 self._outside[name] = self.view.canonical(found)
 
@@ -144,7 +153,8 @@ class Resolution:
         for row in self.rows.values():
             if row.action == CREATE and row.kind != "proposition":
                 self._number(row)
-                self._free_key(row, self.capsule.records[row.id])
+                self._key(row, self.capsule.records[row.id])
+                row.quarantined = not self._own and held(self.capsule.records[row.id])
 
     def _earlier(self, row: Row, record: Mapping[str, Any]) -> bool:
         """An earlier import of the same source element, or the element itself come home."""
@@ -187,6 +197,7 @@ class Resolution:
             row.refuse("a source's self becomes the destination's only by a verified restore (§38.4)")
         else:
             row.code = self.view.canonical(code)
+            self.identified = True
         return True
 
     def _by_canonical_id(self, row: Row, record: Mapping[str, Any]) -> None:
@@ -199,15 +210,20 @@ class Resolution:
                 row.refuse("nothing becomes the destination's self by itself (§38.4)", found)
             else:
                 row.action, row.code, row.reason = MATCH, self.view.canonical(found[0]), "trusted canonical_id"
+                self.identified = True
             return
         row.refuse(f"the canonical_id {identity!r} is taken; say which one it is, or trust canonical ids", found)
 
-    def _free_key(self, row: Row, record: Mapping[str, Any]) -> None:
-        """A local key has no meaning across owners: where it is taken, the new Concept goes without (§11.6)."""
+    def _key(self, row: Row, record: Mapping[str, Any]) -> None:
+        """A local key has no meaning across owners, and where it is taken it is another's: the Concept goes without."""
         key = record.get("key")
-        ref = None if key is None else self.symbols.ref(Used(ConceptType, record["schema_ref"]))
-        if ref is not None and keyed(self.view, ref, key):
+        if key is None:
+            return
+        ref = self.symbols.ref(Used(ConceptType, record["schema_ref"]))
+        if not self._own or (ref is not None and keyed(self.view, ref, key)):
             row.left_out.append("/key")
+        elif not self._home:
+            self.identified = True
 
     # Propositions: identity is the tuple
 

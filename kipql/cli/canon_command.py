@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kipql.cli.options import db_option, open_memory
+from kipql.cli.options import db_option, note_unkept, open_memory
 
 if TYPE_CHECKING:
     from kipql.memory.canon import Canon
@@ -60,6 +60,29 @@ def bring(readonly_given: bool, root: str, db: str | None, mount: str) -> None:
     click.echo(f"{articles}; {many(done.logged, 'journal file')} logged, {done.known} known")
     if done.left_out:
         click.echo(terminal(f"left out of the journal: {', '.join(done.left_out)}"), err=True)
+    note_unkept(db)
+
+
+@command.command("export", short_help="Write the folders articles/ and journal/ of a canon.")
+@click.argument("root", metavar="FOLDER")
+@db_option
+@mount_option
+def write_out(root: str, db: str | None, mount: str) -> None:
+    """Write a canon as the Markdown folders articles/ and journal/, as import reads them.
+
+    An article's file is rewritten where it differs. A journal file never is: one whose text is another than
+    what was logged stops the export before anything is written.
+    """
+    from kipql.escape import terminal
+    from kipql.memory.canon.export import export_repository
+    from kipql.render.values import many
+
+    with open_memory(db, write=False) as nexus:
+        done = export_repository(_canon(nexus, mount, None), Path(root))
+    written = f"{many(done.articles, 'article')} and {many(done.entries, 'journal file')} written"
+    click.echo(f"{written}, {many(done.unchanged, 'file')} unchanged")
+    if done.left_out:
+        click.echo(terminal(f"erased, and so left out: {', '.join(done.left_out)}"), err=True)
 
 
 @command.command("resolve", short_help="Tell which article governs a path.")

@@ -1,14 +1,22 @@
 """`kipql capsule`: portable artifacts of cognition, out of a memory and into one."""
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kipql.cli.files import read_json, write_new
-from kipql.cli.options import db_option, open_memory, package_option
+from kipql.cli.options import db_option, open_memory, package_option, read_package
+from kipql.errors import KipError
 from kipql.escape import json_text, terminal_lines
 from kipql.values import members_once
+
+if TYPE_CHECKING:
+    from kipql import Nexus
 
 _plan_option = click.option("--plan", metavar="FILE", help="An Import Plan: JSON, such as `preview` writes.")
 _mode_option = click.option(
@@ -97,9 +105,11 @@ def preview(
 ) -> int:
     """Show what importing a Capsule would do; with --output, write the plan to decide its open rows.
 
+    A package that --package names and the memory does not have is activated in a copy, which is gone afterwards.
+
     The exit code is 0 when the import would go through, 1 while something is open.
     """
-    with open_memory(db, packages, write=False) as nexus:
+    with _with_packages(db, packages) as nexus:
         found = nexus.preview_import(_read(path), _plan(plan, isolate))
     counts = ", ".join(f"{count} {name}" for name, count in found["counts"].items())
     click.echo(terminal_lines(f"{found['effect']}: {counts}"))
@@ -111,6 +121,29 @@ def preview(
     if output is not None:
         _write(found["plan"], output)
     return 1 if found["effect"] == "undecided" else 0
+
+
+@contextmanager
+def _with_packages(db: str | None, packages: tuple[str, ...]) -> "Iterator[Nexus]":
+    """The memory with packages activated: itself where they are, else a copy, for a preview changes nothing."""
+    if db is None or not packages:
+        with open_memory(db, packages, write=False) as nexus:
+            yield nexus
+        return
+    with open_memory(db, write=False) as nexus:
+        try:
+            nexus.install_packages([read_package(package) for package in packages])
+        except KipError as error:
+            if error.code != "ReadonlyViolation":
+                raise
+        else:
+            yield nexus
+            return
+        with TemporaryDirectory(prefix="kipql-") as folder:
+            copy = Path(folder) / "copy"
+            nexus.backup(copy)
+            with open_memory(str(copy), packages, write=True) as rehearsal:
+                yield rehearsal
 
 
 @command.command("import", short_help="Import a Capsule.")

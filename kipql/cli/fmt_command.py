@@ -1,12 +1,13 @@
 """`kipql fmt`: the canonical text of a script."""
 
 import difflib
+import sys
 from pathlib import Path
 
 import click
 
 from kipql.errors import KipError
-from kipql.escape import terminal
+from kipql.escape import terminal, terminal_lines
 
 
 @click.command("fmt", short_help="Format .kql files.")
@@ -38,7 +39,8 @@ def _file(path: str, check: bool, diff: bool) -> int:
     except KipError as error:
         raise error.in_text(text) from None
     if diff:
-        click.echo(_diff(path, text, better), nl=False)
+        shown = _diff(path, text, better)
+        click.echo(terminal_lines(shown) if sys.stdout.isatty() else shown, nl=False)
     if check or diff:
         if check and better != text:
             click.echo(terminal(f"would change {path}"), err=True)

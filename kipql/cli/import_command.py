@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from kipql.cli.options import db_option, open_memory
+from kipql.cli.options import db_option, note_unkept, open_memory
 
 
 @click.group("import", short_help="Import other formats.")
@@ -42,6 +42,7 @@ def chat(readonly_given: bool, files: tuple[str, ...], db: str | None, zone: str
             click.echo(terminal(f"{done.stem}: {done.status}: {counts}"))
             if done.left_out:
                 click.echo(terminal(f"{done.stem}: left out: {_counted(done.left_out)}"), err=True)
+    note_unkept(db)
 
 
 def _counted(members: Sequence[str]) -> str:

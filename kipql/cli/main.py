@@ -15,14 +15,18 @@ import kipql
 from kipql.errors import KipError
 from kipql.escape import terminal_lines
 
+TRACEBACK = "KIPQL_TRACEBACK"  # set in the environment: where a defect comes from is shown
 COMMANDS = {
     "run": "Run .kql scripts: audits, and with --write also mutations.",
+    "audits": "List, show and run the ready audits.",
     "query": "Ask a memory: KQL and META statements.",
     "exec": "Execute statements, mutations too.",
-    "check": "Check .kql files without a memory.",
+    "check": "Check .kql files without running them.",
+    "explain": "Show how the queries of .kql files run and what they cost.",
     "fmt": "Format .kql files.",
     "wire": "Answer request envelopes, one JSON object a line.",
     "import": "Import other formats.",
+    "export": "Export a memory: a lake of Parquet files, a page of HTML.",
     "dump": "Write a memory as lines of JSON.",
     "load": "Make a memory of a dump.",
     "doctor": "Check the folder of a memory, recover it, prove an erasure.",
@@ -31,6 +35,9 @@ COMMANDS = {
     "memory": "Look at an agent session.",
     "trace": "Show and replay the trace of an agent.",
     "capsule": "Export, verify and import Capsules.",
+    "mcp": "Offer a memory to a model: an MCP server.",
+    "serve": "Serve a memory over HTTP.",
+    "lsp": "A language server for .kql files in an editor.",
 }
 
 
@@ -116,7 +123,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
     except BrokenPipeError:
         sys.stderr.close()
+    except Exception as error:
+        click.echo(terminal_lines(_defect(error)), err=True)
     return 2
+
+
+def _defect(error: Exception) -> str:
+    """What is said of an exception that is no KipError: one line, all of it where somebody asked for it."""
+    from kipql.runtime.guard import as_kip_error
+
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        return "".join(traceback.format_exception(error)).rstrip()
+    known = as_kip_error(error)
+    hint = f"; {TRACEBACK}=1 shows where it comes from" if known.code == "InternalError" else ""
+    return " ".join(f"{known.code}: {known.message}{hint}".split())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
@@ -68,15 +69,33 @@ def statement_options(command: Command) -> Command:
     return command
 
 
-def open_memory(db: str | None, packages: Iterable[str] = (), *, write: bool) -> "Nexus":
-    """The memory of a command, with packages activated. Only a writing command makes a folder that is missing."""
+def open_memory(
+    db: str | None,
+    packages: Iterable[str] = (),
+    *,
+    write: bool,
+    seconds: float | None = None,
+    clock: Callable[[], datetime] | None = None,
+) -> "Nexus":
+    """The memory of a command, with packages activated. Only a writing command makes a folder that is missing.
+
+    seconds  the most that a statement may take, also when it is more than the default
+    clock    what time it is there
+    """
     import kipql
 
     loaded = [read_package(package) for package in packages]
+    limits = None if seconds is None else kipql.Limits(seconds=seconds)
     if db is None:
-        nexus = kipql.open(packages=loaded)
+        nexus = kipql.open(packages=loaded, limits=limits, clock=clock)
         return nexus if write else nexus.readonly()
-    return kipql.open(db, readonly=not write, packages=loaded)
+    return kipql.open(db, readonly=not write, packages=loaded, limits=limits, clock=clock)
+
+
+def note_unkept(db: str | None) -> None:
+    """Say on standard error that what a command wrote ended with it: a forgotten --db looks like success."""
+    if db is None:
+        click.echo("note: nothing was kept; --db DB names the memory to write to", err=True)
 
 
 def read_package(package: str) -> Json:

@@ -20,9 +20,13 @@ _agent_option = click.option(
 @_agent_option
 def show(run: str, cognitive: bool, context: bool, agent: str | None) -> None:
     """Show the events of a trace, one a line."""
-    from kipql.memory.replay import show_text
+    from kipql.escape import terminal
+    from kipql.memory.replay import agents, show_text
 
-    _write(show_text(_there(run), cognitive=cognitive, context=context, agent=agent))
+    text = show_text(_there(run), cognitive=cognitive, context=context, agent=agent)
+    _write(text)
+    if not text and agent is not None:
+        click.echo(terminal(f"nothing of {agent}; the agents are {', '.join(agents(run))}"), err=True)
 
 
 @command.command("replay", short_help="One turn as it was.")

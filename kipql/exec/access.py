@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kipql.model import CONCEPT, parse_id
 from kipql.plan import nodes
-from kipql.plan.logic import member
+from kipql.plan.logic import member, reference
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -36,6 +36,26 @@ def key_matcher(keys: Json) -> Callable[[Json], bool]:
     if isinstance(keys, list | tuple) and all(isinstance(key, str | int | float | bool | None) for key in keys):
         return frozenset(key for key in keys if isinstance(key, str)).__contains__
     return lambda key: member(key, keys) is True
+
+
+def rows_by_ids(view: "View", kind: int, ids: Json, spend: Callable[[int], None]) -> Sequence[int]:
+    """Elements of a kind with any of several ids, a look-up each. Exactly those: an id never changes."""
+    if not isinstance(ids, list | tuple):
+        return ()
+    spend(len(ids))
+    codes = {parse_id(named) for each in ids if (named := _named(each)) is not None}
+    return sorted(code >> 3 for code in codes if code is not None and code & 7 == kind and view.exists(code))
+
+
+def id_matcher(kind: int, ids: Json) -> Callable[[int], bool]:
+    """Whether the element of a row is in a list, as IN says it: by its id, or by a reference `{id}`."""
+    listed = ids if isinstance(ids, list | tuple) else ()
+    codes = frozenset(parse_id(named) for each in listed if (named := _named(each)) is not None)
+    return lambda row: row * 8 + kind in codes
+
+
+def _named(item: Json) -> str | None:
+    return item if isinstance(item, str) else reference(item)
 
 
 def rows_by_name(view: "View", name: Json) -> Sequence[int]:
@@ -73,6 +93,11 @@ def key_test(tests: tuple[nodes.Test, ...]) -> nodes.Equals | None:
 def keys_test(tests: tuple[nodes.Test, ...]) -> nodes.KeyIn | None:
     """The test of a Concept's key against a list."""
     return next((t for t in tests if isinstance(t, nodes.KeyIn)), None)
+
+
+def ids_test(tests: tuple[nodes.Test, ...]) -> nodes.IdIn | None:
+    """The test of an element's id against a list."""
+    return next((t for t in tests if isinstance(t, nodes.IdIn)), None)
 
 
 def type_test(tests: tuple[nodes.Test, ...]) -> nodes.HasType | None:

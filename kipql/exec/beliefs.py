@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kipql.belief.core.candidate import INSUFFICIENT
 from kipql.belief.details import Details
 from kipql.belief.output import BELIEF, SLOT, Shown, whole
-from kipql.belief.quick import NOTHING, Quick, quick_slot
+from kipql.belief.quick import NOTHING, Quick
 from kipql.belief.read import Absent, Term
 from kipql.model import element_id
 from kipql.plan.cells import Virtual
@@ -87,21 +87,17 @@ class _Belief(Virtual):
         predicate, subject = self.predicate, self.subject
         if not predicate.quick or predicate.number is None or isinstance(subject, Absent):
             return NOTHING if predicate.quick else None
-        projector = self.projector
-        return quick_slot(
-            projector.view,
-            subject,
-            predicate.number,
-            projector.valid_at,
-            projector.left,
-            functional=predicate.definition.functional,
-            decides=bool(projector.asked.policy.precedence),
-        )
+        return self.projector.look(subject, predicate.number, predicate.definition)
 
     def _details(self) -> Details | None:
         """What writes the whole of it in the plain case, when no explanation is asked for."""
         quick, predicate, projector = self.quick(), self.predicate, self.projector
-        if quick is None or projector.asked.explanation != "none" or isinstance(self.subject, Absent):
+        if (
+            quick is None
+            or not projector.packed
+            or projector.asked.explanation != "none"
+            or isinstance(self.subject, Absent)
+        ):
             return None
         if predicate.number is None:
             return None

@@ -113,6 +113,10 @@ class Emitter:
             self._setup.append(f"    {name} = {expression}")
         return name
 
+    def early(self, name: str) -> bool:
+        """Whether a local is bound before the loops."""
+        return any(entry.split(maxsplit=1)[0] == name for entry in self._setup)
+
     def own(self, expression: str, prefix: str) -> str:
         """A local of its own, bound to `expression` before the loops."""
         name = self.fresh(prefix)
@@ -166,6 +170,10 @@ class Emitter:
 
     def element(self, constant: nodes.Constant) -> str | None:
         """A local with the code of a constant that can only be an element; None where that is not known."""
+        return None
+
+    def named(self, local: str) -> str | None:
+        """The parameter whose code a local is (`element`), where rows may be looked up by it; None elsewhere."""
         return None
 
     def symbol(self, symbol: nodes.SymbolRef) -> str:

@@ -112,6 +112,9 @@ def _apply(call: nodes.Apply, context: "Context") -> Evaluate:
     if function.budget:
         budget = context.budget
         return lambda frame: placed(call, apply, budget, *(edge_json(argument(frame)) for argument in args))
+    if function.spends:
+        spend = context.budget.spend
+        return lambda frame: apply(spend, *(edge_json(argument(frame)) for argument in args))
     return lambda frame: apply(*(edge_json(argument(frame)) for argument in args))
 
 

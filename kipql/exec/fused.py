@@ -7,6 +7,7 @@ writes it, a name or an instant that a table knows, need no other check (§74).
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,9 @@ from kipql.errors import KipError
 from kipql.exec.direct import keyed_concepts
 from kipql.exec.emit import Emitter
 from kipql.exec.fields import plain_class
+from kipql.exec.heads import Memories
 from kipql.exec.hot import instant_or_none
+from kipql.exec.named import KeyRows
 from kipql.exec.unready import CODES, SHORT, Unready, admitted
 from kipql.limits import Budget, Limits, exhausted
 from kipql.plan import nodes
@@ -139,6 +142,9 @@ class Fused(Emitter):
         self._proven.add(value)
         return self._use(value, "element", "k", f"@ = CODES[{value}]")
 
+    def named(self, local: str) -> str | None:
+        return next((value for (value, what), made in self._used.items() if what == "element" and made == local), None)
+
     def symbol(self, symbol: nodes.SymbolRef) -> str:
         if symbol.slot is None:
             return self.local(f"number_of(head, {symbol.lineage!r})", "n")
@@ -163,6 +169,10 @@ class Fused(Emitter):
         value = self.values[slot.index]
         if not self.direct or isinstance(value, tuple):
             return None
+        if lineage != "None" and not self.timed and self.early(lineage):
+            self.namespace.update(KeyRows=KeyRows, Memories=Memories)
+            keys = self.local(f"{self.local('Memories(head, KeyRows)', 'keyed')}[{lineage}]", "keys")
+            return self._use(value, f"keyed {lineage}", "rows", f"@ = {keys}[{value}]")
         table, types = self.local("view.graph.keyed.table()", "table"), self.local("view.graph.types", "types")
         lineages = self.local("view.graph.symbols.lineage_of", "lineages")
         bound, row = self.local("view.bounds[0]", "bound"), self.fresh("r")
@@ -200,9 +210,11 @@ class Fused(Emitter):
         entries = [_OF_HEAD.sub(_whole, entry.removeprefix("    ")) for entry in self._setup]
         inside = [line.removeprefix("    ") for line in (*self._functions, *self._body)]
         every = "\n".join((*entries, *inside, *self.after))
+        words = Counter(_WORD.findall(every))  # a code that nothing reads was checked by the look-up of its rows
+        entries = [entry for entry in entries if not self._is_code(entry) or words[entry.split()[0]] > 1]
         eager = bool(self._functions) or bool(re.search(r"\b(spend|budget)\b", every))
         given = []
-        if re.search(r"\bp\b", every):
+        if re.search(r"(?<!')\bp\b(?!')", every):
             given = [f"p = ({''.join(self.value(nodes.Slot(at)) + ', ' for at in range(len(self.values)))})"]
         if eager:
             given += ["budget = Budget(limits)", "spend = budget.spend"]
@@ -225,6 +237,11 @@ class Fused(Emitter):
         whole = "charged(budget, limits, t)"
         return made.replace(_CHARGE, charge).replace(SPENT, spent).replace(BUDGET, whole)
 
+    def _is_code(self, entry: str) -> bool:
+        return any(
+            what == "element" and entry == f"{made} = CODES[{value}]" for (value, what), made in self._used.items()
+        )
+
     def _split(self, entries: Sequence[str]) -> tuple[list[str], list[str]]:
         """The lines that are done once per head, and those of each call: what follows from what a call brings."""
         moving = {"p", "spend", "budget", "reading", *self._owned, *(v for v in self.values if isinstance(v, str))}
@@ -243,8 +260,25 @@ class Fused(Emitter):
 def module(once: Sequence[str], call: Sequence[str]) -> str:
     """A module whose `make` does `once`, and gives the function that does `call`."""
     head = ["def make(head, limits, new, kind, names, pasts, number_of):", "    graph = head.graph", "    view = head"]
-    inner = ["def ready(given, projections, cursors):", *indented(call), "return ready"]
+    # What is bound once comes as defaults: they lie beside each other, cells and what is in them do not.
+    read = set(_WORD.findall("\n".join(call)))
+    bound = [name for name in _targets(once) if name in read]
+    bound += [name for name in ("head", "graph", "limits", "new", "kind", "pasts") if name in read]
+    if "view" in read and not any(line.lstrip().startswith("view = ") for line in call):
+        bound.append("view")
+    defaults = "".join(f", {name}={name}" for name in bound)
+    inner = [f"def ready(given, projections, cursors{defaults}):", *indented(call), "return ready"]
     return "\n".join([*head, *indented([*once, *inner])]) + "\n"
+
+
+def _targets(lines: Sequence[str]) -> list[str]:
+    """The names that assignments bind."""
+    found: dict[str, None] = {}
+    for line in lines:
+        targets, equals, _ = line.partition(" = ")
+        if equals and not line.startswith(" "):
+            found.update(dict.fromkeys(name.strip() for name in targets.split(",")))
+    return list(found)
 
 
 def indented(lines: Iterable[str]) -> list[str]:

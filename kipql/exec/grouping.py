@@ -56,7 +56,7 @@ def _cell(item: nodes.Expression | nodes.Aggregate, at: int, members: list[Row])
     inputs = [row[at] for row in members if row[at] is not None]
     if item.function == "COUNT":
         return len({identity(value) for value in inputs}) if item.distinct else len(inputs)
-    return _AGGREGATES[item.function](inputs, item.where) if inputs else None
+    return AGGREGATES[item.function](inputs, item.where) if inputs else None
 
 
 def total(inputs: list[Any], where: Span) -> int | float:
@@ -101,7 +101,7 @@ def _check(inputs: list[Any], admitted: tuple[str, ...], name: str, where: Span)
             )
 
 
-_AGGREGATES: dict[str, Callable[[list[Any], Span], Any]] = {
+AGGREGATES: dict[str, Callable[[list[Any], Span], Any]] = {
     "SUM": total,
     "AVG": mean,
     "MIN": _extreme(min, "MIN"),

@@ -20,19 +20,21 @@ if TYPE_CHECKING:
     from kipql.store.view import View
 
 FAMILY = "kql"
+COMPILED = "compiled"
 Snapshots = Callable[[int], "View"]
 
 
 class Page(NamedTuple):
     """Where a page lies: the view it reads, its first position, and how many rows it may have; `at` is the instant
     of the first page's read, where its answer depends on one; `entry` the operator its join started at, where the
-    postings decided."""
+    postings decided; `mode` the engine that answered: the order of rows is its own."""
 
     view: "View"
     start: int
     most: int | None
     at: int | None = None
     entry: int | None = None
+    mode: str | None = None
 
 
 def snapshot(view: "View", seq: int) -> "View":
@@ -70,26 +72,37 @@ def page(
         return Page(view, 0, most)
     assert find.cursor is not None
     try:
-        pinned, position, instant, entry = _opened(cursors, token, fingerprint(find, view.coverage, parameters))
-        return Page(_pinned(take, pinned), position, most, instant, entry)
+        mark = fingerprint(find, view.coverage, parameters)
+        pinned, position, instant, entry, mode = _opened(cursors, token, mark)
+        return Page(_pinned(take, pinned), position, most, instant, entry, mode)
     except KipError as error:
         error.span = find.cursor.span
         raise
 
 
-def issued(cursors: Cursors, mark: str, seq: int, position: int, instant: int | None, entry: int | None = None) -> str:
+def issued(
+    cursors: Cursors,
+    mark: str,
+    seq: int,
+    position: int,
+    instant: int | None,
+    entry: int | None = None,
+    mode: str | None = None,
+) -> str:
     """The cursor of the next page. A page of beliefs goes on at the instant of the first one's read (§44.8)."""
-    return cursors.issue(FAMILY, mark, seq, [position, instant, entry])
+    held = [position, instant, entry]
+    return cursors.issue(FAMILY, mark, seq, held if mode in (None, COMPILED) else [*held, mode])
 
 
-def _opened(cursors: Cursors | None, token: str, mark: str) -> tuple[int, int, int | None, int | None]:
+def _opened(cursors: Cursors | None, token: str, mark: str) -> tuple[int, int, int | None, int | None, str]:
     if cursors is None:
         raise KipError(
             "CursorInvalid", "this reader issues no cursors", details={"family": FAMILY, "reason": "malformed"}
         )
     seq, held = cursors.open(token, FAMILY, mark)
-    position, instant, entry = (*(held if isinstance(held, list) else [held]), None, None)[:3]
-    return seq, int(position), instant, entry
+    parts = held if isinstance(held, list) else [held]
+    position, instant, entry = (*parts, None, None)[:3]
+    return seq, int(position), instant, entry, parts[3] if len(parts) > 3 else COMPILED
 
 
 def _pinned(take: Snapshots, seq: int) -> "View":

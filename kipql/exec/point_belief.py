@@ -5,36 +5,23 @@ slot is read and answered in place: no binding, no Reading and no Budget for one
 plain there (`belief.quick`), or not an id of something that exists, is left to the general path.
 """
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kipql.belief.control import Control
 from kipql.belief.core.candidate import ACCEPTED, INSUFFICIENT, UNCERTAIN
 from kipql.belief.details import Details
-from kipql.belief.quick import (
-    FROM,
-    RARE,
-    Weighed,
-    candidate_rows,
-    in_order,
-    left_out,
-    placed,
-    special,
-    weighed,
-)
+from kipql.belief.quick import FROM, Weighed, candidate_rows, left_out, weighed
 from kipql.errors import KipError
 from kipql.exec.beliefs import declared, value_of
-from kipql.exec.direct import SHIFT
+from kipql.exec.beside import CLAIM, Candidates, Claims, Elsewhere, slots_at, weighed_in
 from kipql.exec.fused import REFUSED, indented, module
 from kipql.exec.reading import UNASKED, Projections, Reading
-from kipql.exec.rows import Rows
+from kipql.exec.rows import Columns, Rows
 from kipql.exec.unready import CODES, Unready
 from kipql.lang import ast
 from kipql.model import PROPOSITION
 from kipql.plan import nodes
-from kipql.store.live import LARGE
-from kipql.store.postings import NO_ROWS
-from kipql.store.records import SIZE, STANCE_MASK
+from kipql.store.records import STANCE_MASK
 from kipql.times import BEGINNING, FOREVER, format_instant
 from kipql.values import Json
 
@@ -59,6 +46,8 @@ class Site(NamedTuple):
 
     number      of its lineage in the Space
     functional  whether only one value can be accepted
+    claims      of its slots, by the id of their subject (`beside`)
+    candidates  of the same, where all of them are to be read there
     ref         its exact ref
     alone       whether no rename joins other lineages to it
     schema      the version of the Schema Environment
@@ -66,6 +55,8 @@ class Site(NamedTuple):
 
     number: int
     functional: bool
+    claims: Claims | Elsewhere
+    candidates: Candidates | None
     ref: str
     alone: bool
     schema: int
@@ -106,49 +97,37 @@ def source(asked: Point, code: "Writing") -> str:
     subject = _shown(subject)
     decides = bool(UNASKED.policy.precedence)
     code.namespace.update(
-        CODES=CODES, KipError=KipError, NO_ROWS=NO_ROWS, STATUS=STATUS, Sites=Sites, SlotRows=SlotRows,
-        bisect_left=bisect_left, in_order=in_order, left_out=left_out, placed=placed, special=special,
-        value_of=value_of, weighed=weighed, whole=whole,
+        CODES=CODES, KipError=KipError, STATUS=STATUS, Sites=Sites, SlotRows=SlotRows, each=CLAIM.iter_unpack,
+        left_out=left_out, value_of=value_of, weighed=weighed,
+        weighed_in=weighed_in, whole=whole,
     )  # fmt: skip
-    once = [
-        f"sites = Sites(head, {predicate.slot is None})",
-        "plain = not special(graph)",
-        "slots = graph.slots",
-        "heads, more = graph.slot_assertions.tables()",
-        "size, get = len(heads), graph.slot_assertions.get",
-        "hot, cited = graph.assertions.hot, graph.assertions.cited",
-    ]
+    once = [f"sites = Sites(head, {predicate.slot is None})"]
     if predicate.slot is None:
-        once.append(f"number, functional = sites[{named}][:2]")
+        once.append(f"number, functional, claims_of = sites[{named}][:3]")
         found = ""
     else:
-        found = f"number, functional, _, _, _ = sites[{named}]"
+        found = f"number, functional, claims_of, _, _, _, _ = sites[{named}]"
+    direct = code.kind.direct
     lines = f"""
         try:
             {INSIDE}
-            subject = CODES[{subject}]
             {found or "pass"}
+            {f"claims = claims_of[{subject}]" if direct else f"subject = CODES[{subject}]"}
         except {REFUSED}:
             raise Unready from None
         change = quick = None
-        seq = view.seq
     """
     if find.for_time is None:
         lines += "    w = projections.clock()\n"
-    if code.kind.direct:
+    if direct:
         lines += f"""
-        if plain:
-            bound = view.bounds[2]
-            slot = slots[subject << {SHIFT} | number]
-            if not 0 <= slot < size:
-                rows = NO_ROWS
-            else:
-                many = more[-2 - heads[slot]] if heads[slot] < -1 else None
-                rows = many[: bisect_left(many, bound)] if many else get(slot, bound)
+        if claims is not None:
+            bound, seq = view.bounds[2], view.seq
 {_alone(asked, decides)}
         """
     lines += f"""
         if quick is None:
+            subject = CODES[{subject}]
             if subject >> 3 >= view.bounds[0]:
                 raise Unready
             rows = view.slot_assertions(subject, number)
@@ -168,7 +147,7 @@ def source(asked: Point, code: "Writing") -> str:
         else:
             accepted = [value_of(head, term) for term in accepted]
         """
-    written = f"whole(view, subject, sites[{named}], quick, projections, w, {stated})"
+    written = f"whole(view, {subject}, sites[{named}], quick, projections, w, {stated})"
     cells = [written if item is None else _CELLS[item] for item in asked.items]
     row = cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
     lines += f"""
@@ -188,23 +167,18 @@ _CELLS = {"status": "status", "accepted_values": "accepted"}
 
 
 def _alone(asked: Point, decides: bool) -> str:
-    """Read the claims of the slot in one pass.
+    """Read the claims of the slot in one pass (`beside`).
 
     Where only the status and the values are asked for and one claim at a time stands, that is done in place and
-    `quick` stays empty; what is not so simple starts again in `in_order`, which it repeats.
+    `quick` stays empty; what is not so simple starts again in `weighed_in`, which it repeats.
     """
-    every = f"quick = in_order(graph, seq, rows, w, functional, {decides})"
+    every = f"quick = weighed_in(claims, bound, seq, w, functional, {decides})"
     if None in asked.items:
         return f"            {every}"
     return f"""
             who, last, until_next = -1, {BEGINNING}, {FOREVER}
-            for row in rows if len(rows) <= {LARGE} else (None,):
-                if row is None or cited[row] != -1:
-                    break
-                ended, flags, start, until, actor, term = placed(hot, row * {SIZE})
-                if flags & {RARE}:
-                    break
-                if ended <= seq:
+            for ended, flags, start, until, actor, term, row in each(claims):
+                if ended <= seq or row >= bound:
                     continue
                 if start > w:
                     if not flags & {FROM}:
@@ -212,8 +186,6 @@ def _alone(asked: Point, decides: bool) -> str:
                     if start < until_next:
                         until_next = start
                     continue
-                if start < last:
-                    break
                 if who >= 0 and (
                     who != actor
                     or last == start
@@ -248,14 +220,14 @@ def _shown(value: str | tuple[Any]) -> str:
 
 def whole(
     view: "View",
-    subject: int,
+    named: str,
     found: Site,
     quick: Weighed,
     projections: Projections,
     instant: int,
     stated: str | None,
 ) -> dict[str, Json]:
-    """Every member of the slot at a view (§47.3); `stated` is the instant as the caller wrote it."""
+    """Every member of the slot at a view (§47.3); its subject, and the instant if `stated`, are as the caller wrote."""
     graph, seq, change, policy = view.graph, view.seq, quick[4], UNASKED.policy
     control = projections.control or Control(graph)
     basis = {
@@ -272,24 +244,16 @@ def whole(
         "valid_at": format_instant(instant) if stated is None else stated,
         "next_invalid_at": None if change is None else format_instant(change),
     }
-    propositions = candidates(view, subject, found)
-    return Details(view, propositions, quick, found.functional, policy.scored, basis).slot(subject, found.ref)
+    propositions = candidates(view, named, found)
+    return Details(view, propositions, quick, found.functional, policy.scored, basis).slot(CODES[named], found.ref)
 
 
-def candidates(view: "View", subject: int, found: Site) -> dict[int, int]:
+def candidates(view: "View", named: str, found: Site) -> dict[int, int]:
     """The candidates of the slot, by object term, with the row of their first Proposition."""
-    graph = view.graph
-    if graph.identity_seqs or not found.alone:
-        return candidate_rows(view, subject, found.number)
-    slot = graph.slots[subject << SHIFT | found.number]
-    if slot < 0:
-        return {}
-    objects = graph.propositions.objects
-    rows = graph.slot_propositions.get(slot, view.bounds[PROPOSITION])
-    first: dict[int, int] = {}
-    for row in rows:
-        first.setdefault(objects[row], row)
-    return first
+    if found.candidates is None:
+        return candidate_rows(view, CODES[named], found.number)
+    bound = view.bounds[PROPOSITION]
+    return {term: row for term, row in found.candidates[named] if row < bound}
 
 
 class Sites(dict[str, Site]):
@@ -316,7 +280,8 @@ class Sites(dict[str, Site]):
         if number is None or not plain:
             raise Unready
         alone = not self._head.has_renames
-        found = Site(number, definition.functional, definition.ref, alone, environment.version)
+        claims, candidates = slots_at(self._head, number)
+        found = Site(number, definition.functional, claims, candidates, definition.ref, alone, environment.version)
         if len(self) < _MOST:
             self[name] = found
         return found
@@ -329,7 +294,7 @@ class SlotRows(Rows):
 
     def __init__(
         self,
-        columns: tuple[str, ...],
+        columns: Columns,
         cells: list[Any],
         view: "View",
         valid_at: str | None,

@@ -1,11 +1,13 @@
 """Prepared: a FIND that was checked and planned, ready to run on any view (architecture §4).
 
 Modes: "compiled" runs generated source, "closures" the same plan on the closure engine, "unoptimised" the plan
-as written, without any rule, on closures. All give the same rows. None lets the first run of a shape use
-closures and later ones generated source.
+as written, without any rule, on closures. All give the same rows. None lets the first runs of a shape use
+closures and later ones generated source, since generating costs about ten short runs; what starts from a long posting
+or was found to be much work is generated at once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +19,12 @@ from kipql.exec.estimate import estimate
 from kipql.exec.expressions import check_constants
 from kipql.exec.paging import Page, Snapshots, fingerprint, issued, page
 from kipql.exec.reading import DEFAULTS, Projections, Reading, reading
-from kipql.exec.rows import Rows
+from kipql.exec.rows import Columns, Rows
 from kipql.exec.uniqueness import proven_unique
-from kipql.lang import ast, walk
+from kipql.lang import ast
 from kipql.limits import Budget, exhausted
 from kipql.plan import clauses, nodes, prepare, shape
-from kipql.plan.functions import COMPUTED
-from kipql.values import Json
+from kipql.values import Json, Scalar
 
 if TYPE_CHECKING:
     from kipql.exec.ready import Ready
@@ -32,40 +33,91 @@ if TYPE_CHECKING:
 
 Solution = tuple[Any, ...]
 MODES = ("compiled", "closures", "unoptimised")
-COMPILE_AFTER = 1  # runs of a shape before it is worth generating source
+COMPILE_AFTER = 3  # runs of a shape before it is worth generating source
+LONG = 2_048  # candidates of a start from which it is worth it at once
+MUCH = 20_000  # ticks of a run after which the next one is worth it
 READY_AFTER = 2  # runs of a statement before it is worth a ready path
 
 
+class Shared:
+    """What the texts of one form share: how often they ran, which columns are completed when they are read, and the
+    ready path that takes their literals."""
+
+    __slots__ = ("lazy", "ready", "runs")
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.lazy: tuple[int, ...] = ()
+        self.ready: Ready | None = None
+
+
 class Prepared:
-    """One FIND. Immutable but for its caches; safe to share between threads."""
+    """One FIND. Immutable but for its caches; safe to share between threads.
+
+    shape   the FIND with a parameter for each literal that was lifted (`plan.shape`); it is what runs
+    shared  what it shares with other texts of its form
+    """
 
     __slots__ = (
         "_calls",
+        "_find",
         "_plain",
         "_planned",
         "_ready",
         "_shaped",
         "columns",
-        "environment",
-        "find",
-        "lazy",
         "literals",
         "reads",
+        "shape",
+        "shared",
     )
 
     def __init__(self, find: ast.Find, environment: "Environment") -> None:
-        self.find = find
-        self._shaped = shape.lift_find(find)
+        self._find: ast.Find | Callable[[], ast.Find] = find
+        self._shaped: shape.Shaped | None = shape.lift_find(find)
+        assert isinstance(self._shaped.node, ast.Find)
+        self.shape = self._shaped.node
+        self.shared = Shared()
         self.literals = self._shaped.literals
         self._planned: dict[int, tuple[Environment, prepare.Planned]] = {}
-        self.columns = tuple(clauses.title(item) for item in find.items)
-        planned = self.planned(environment)
-        self.environment = environment
-        self.lazy = projection.lazy_columns(planned.plan)
+        self.columns = Columns.of(find, [clauses.title(item) for item in find.items])
+        try:
+            self.planned(environment)
+        except KipError:
+            if find.as_of is None and find.cursor is None:
+                raise  # names mean what they meant at the snapshot that is read (§48.6): the run plans there
         self._plain = all(getattr(find, name) is None for name in ("as_of", "for_time", "epistemic", "limit", "cursor"))
-        self.reads = reads(find)
+        self.reads = self._shaped.reads
         self._calls = 0
         self._ready: Ready | None = None
+
+    def like(self, literals: tuple[Scalar, ...], find: Callable[[], ast.Find]) -> "Prepared":
+        """The same with other literals (`plan.forms`); `find` makes the tree if it is ever looked at."""
+        made = object.__new__(Prepared)
+        for name in ("_plain", "_planned", "reads", "shape", "shared"):
+            setattr(made, name, getattr(self, name))
+        made.columns = self.columns.like(find)
+        made.literals, made._find, made._shaped, made._ready, made._calls = literals, find, None, None, 0
+        return made
+
+    @property
+    def find(self) -> ast.Find:
+        """The tree of the text."""
+        if not isinstance(self._find, ast.Find):
+            self._find = self._find()
+        return self._find
+
+    @property
+    def shaped(self) -> shape.Shaped:
+        """The shape with the spans and literals of this text."""
+        if self._shaped is None:
+            self._shaped = shape.lift_find(self.find)
+        return self._shaped
+
+    @property
+    def lazy(self) -> tuple[int, ...]:
+        """The columns whose cells are completed when they are read; known once it was planned."""
+        return self.shared.lazy
 
     @property
     def ready(self) -> "Ready | None":
@@ -74,7 +126,15 @@ class Prepared:
 
     def locate(self, error: KipError) -> KipError:
         """An error of a run, with its span in the text."""
-        return self._shaped.locate(error)
+        return error if error.span is None else self.shaped.locate(error)
+
+    def make_ready(self) -> "Ready":
+        """The ready path of this statement, for those that run again."""
+        if self._ready is None:
+            from kipql.exec.ready import Ready
+
+            self._ready = Ready(self)
+        return self._ready
 
     def planned(self, environment: "Environment") -> prepare.Planned:
         """The plan in an environment; resolved again where the environment differs."""
@@ -82,9 +142,10 @@ class Prepared:
         if known is not None and known[0] is environment:
             return known[1]
         try:
-            planned = prepare.planned_find(self._shaped, environment)
+            planned = prepare.planned_find(self.shape, environment)
         except KipError as error:
-            raise self._shaped.locate(error) from None
+            raise self.locate(error) from None
+        self.shared.lazy = projection.lazy_columns(planned.plan)
         self._planned[environment.version] = (environment, planned)
         return planned
 
@@ -110,9 +171,9 @@ class Prepared:
         budget = budget or Budget()
         self._calls += 1
         if self._calls == READY_AFTER:
-            from kipql.exec.ready import Ready
-
-            self._ready = Ready(self)
+            self.make_ready()
+        if self.literals:
+            self._share()
         try:
             if self._plain:
                 planned = self.planned(view.environment)
@@ -120,18 +181,18 @@ class Prepared:
                     return self._projected(planned, view, parameters, budget, mode, Reading(view, projections))
                 rows = answer(planned, view, planned.fetch(self.literals, parameters), budget, mode, None)
                 return Rows(self.columns, admitted(rows, budget), view, self.lazy)
-        except KipError as error:
-            raise self._shaped.locate(error) from None
-        valid_at = clauses.world_time(self.find, parameters)
-        clauses.check_epistemic(self.find.epistemic, parameters)
-        where = page(self.find, view, parameters, cursors, at)
-        made = None
-        if self.reads or self.find.epistemic is not None:
-            made = reading(self.find, where.view, parameters, projections, where.at)
-        try:
+            if self.literals:
+                parameters = {**parameters, **shape.named(self.literals)}
+            find = self.shape
+            valid_at = clauses.world_time(find, parameters)
+            clauses.check_epistemic(find.epistemic, parameters)
+            where = page(find, view, parameters, cursors, at)
+            made = None
+            if self.reads or find.epistemic is not None:
+                made = reading(find, where.view, parameters, projections, where.at)
             return self._page(where, parameters, budget, cursors, mode, valid_at, made)
         except KipError as error:
-            raise self._shaped.locate(error) from None
+            raise self.locate(error) from None
 
     def _projected(
         self,
@@ -157,10 +218,9 @@ class Prepared:
         valid_at: str | None,
         made: Reading | None,
     ) -> Rows:
-        view, start, most, _, entry = where
+        view, start, most, _, entry, paged = where
         planned = self.planned(view.environment)
-        if most is not None:
-            mode = mode or "compiled"  # every page by one engine: the order of rows is its own
+        mode = mode or paged  # every page by one engine: the order of rows is its own
         given = parameters if made is None else {**parameters, nodes.READING: made}
         values: Values = planned.fetch(self.literals, given)
         wanted = None if most is None else start + most + 1
@@ -168,26 +228,39 @@ class Prepared:
             wanted = 0
         if entry is None and planned.entries:
             entry = shortest(planned, view, values, budget)
+        if mode is None:
+            mode = engine_of(planned, view, values, budget)
         rows = admitted(answer(planned, view, values, budget, mode, wanted, entry), budget)
         more = most is not None and most > 0 and len(rows) > start + most
         if most is not None:
             rows = rows[start : start + most]
         token = None
         if more and cursors is not None and most is not None:
-            mark = fingerprint(self.find, view.coverage, parameters)
-            token = issued(cursors, mark, view.seq, start + most, None if made is None else made.now, entry)
+            now = None if made is None else made.now
+            token = partial(_issued, self.shape, view, parameters, cursors, start + most, now, entry, mode)
         return Rows(self.columns, rows, view, self.lazy, token, more, valid_at, made)
 
+    def _share(self) -> None:
+        """Count a run of the form; the ready path for its other texts is made once, and compiled when one uses it."""
+        shared = self.shared
+        shared.runs += 1
+        if shared.ready is None and shared.runs >= COMPILE_AFTER:
+            from kipql.exec.ready import Ready
 
-def reads(find: ast.Find) -> bool:
-    """Whether a query may need a Reading: it asks for a belief or a search, or for a member that is computed when
-    read."""
-    return any(
-        isinstance(node, ast.BeliefPattern | ast.BeliefSlotPattern | ast.SearchPattern)
-        or (isinstance(node, ast.Path) and not COMPUTED.isdisjoint(node.steps))
-        or (isinstance(node, ast.Member) and node.name in COMPUTED)
-        for node in walk.iterate(find)
-    )
+            shared.ready = Ready(self, shared=True)
+
+
+def _issued(
+    find: ast.Find,
+    view: "View",
+    parameters: Mapping[str, Json],
+    cursors: Cursors,
+    position: int,
+    now: int | None,
+    entry: int | None,
+    mode: str,
+) -> str:
+    return issued(cursors, fingerprint(find, view.coverage, parameters), view.seq, position, now, entry, mode)
 
 
 def admitted(rows: list[Any], budget: Budget) -> list[Any]:
@@ -219,10 +292,7 @@ def answer(
     entry: int | None = None,
 ) -> list[Any]:
     """The projected rows, all of them or the first `wanted`; `entry` is where the join starts, if that is settled."""
-    if mode is None:
-        planned.runs += 1
-        # A count over columns is the compiled engine's: on closures it would be a solution for each Assertion.
-        mode = "compiled" if planned.runs > COMPILE_AFTER or planned.plan.scan is not None else "closures"
+    mode = mode or engine_of(planned, view, values, budget)
     plan = planned.plan
     if planned.entries or mode == "unoptimised":
         plan = chosen(planned, view, values, budget, mode, entry)
@@ -233,7 +303,23 @@ def answer(
     if mode == "compiled" and engine.fits(planned, plan, view):
         return engine.answer(planned, plan, view, values, budget, wanted)
     context = Context.of(plan, view, values, budget)
-    return finished(solutions(context), context, wanted)
+    before = budget.ticks
+    rows = finished(solutions(context), context, wanted)
+    if budget.ticks - before > MUCH:
+        planned.runs = COMPILE_AFTER
+    return rows
+
+
+def engine_of(planned: prepare.Planned, view: "View", values: Values, budget: Budget) -> str:
+    """The engine of a run that says none. A count over columns is the compiled engine's: on closures it would be a
+    solution for each Assertion."""
+    planned.runs += 1
+    if planned.runs > COMPILE_AFTER or planned.plan.scan is not None:
+        return "compiled"
+    if planned.broad and estimate(planned.broad, Context.of(planned.plan, view, values, budget)) > LONG:
+        planned.runs = COMPILE_AFTER
+        return "compiled"
+    return "closures"
 
 
 def chosen(

@@ -12,7 +12,7 @@ from kipql.belief.control import DEFAULT, Control
 from kipql.belief.core.claims import MODES
 from kipql.belief.core.policy import SHIPPED, Policy
 from kipql.belief.output import copied_basis
-from kipql.belief.quick import left_out
+from kipql.belief.quick import Quick, left_out, quick_slot
 from kipql.belief.read import Reader, Settings, basis
 from kipql.errors import KipError
 from kipql.exec.references import resolve
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kipql.exec.selection import Mark
     from kipql.plan import nodes
     from kipql.plan.cells import Virtual
+    from kipql.schema.definitions import PredicateType
     from kipql.store.view import View
 
 
@@ -42,6 +43,7 @@ class Projections:
     purpose, risk       of the request, where WITH EPISTEMIC names none
     holds               whether the caller holds a permission somewhere
     above, budget       of a selection that is made again: the ones that led to it, and who pays (`exec.selection`)
+    ask                 answers such a selection where the view is no store's own
     """
 
     clock: Callable[[], int] = now
@@ -52,6 +54,7 @@ class Projections:
     holds: Callable[[str], bool] = lambda permission: True
     above: "frozenset[Mark]" = frozenset()
     budget: Budget | None = None
+    ask: "Callable[[ast.Find, Any, Mapping[str, Json], Budget, Projections], Any] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ class Projector:
     left   what recall leaves out, for them
     """
 
+    packed = True  # whether whole beliefs may be written from them too
+
     __slots__ = (
         "_basis",
         "_now",
@@ -116,6 +121,11 @@ class Projector:
         self._reader: Reader | None = None
         self._settings: Settings | None = None
         self._basis: dict[str, Json] | None = None
+
+    def look(self, subject: int, number: int, definition: "PredicateType") -> Quick | None:
+        """The statuses of a slot in the plain case."""
+        functional, decides = definition.functional, bool(self.asked.policy.precedence)
+        return quick_slot(self.view, subject, number, self.valid_at, self.left, functional=functional, decides=decides)
 
     @property
     def now(self) -> int:

@@ -5,7 +5,7 @@ which engine, what AS OF, FOR TIME and LIMIT mean, how a parameter is checked. H
 function (`exec.fused`). It applies while
 
 - the statement is a FIND without CURSOR and WITH EPISTEMIC whose plan neither chooses its start by the postings nor
-  checks constant arguments, and has been generated (its second run);
+  checks constant arguments (texts of one form share it when it has run three times);
 - the caller sees everything and brings no limits and no cancel of its own for the call (the caller's business);
 - the Schema Environment of the snapshot is the one that the plan was made for, in force at the head;
 - every parameter that the statement uses is there, and is a short ASCII string, a safe integer, a boolean or null;
@@ -39,7 +39,7 @@ from kipql.exec.unready import SHORT, Unready
 from kipql.lang import ast, walk
 from kipql.limits import Limits, exhausted
 from kipql.model import ASSERTION
-from kipql.plan import nodes
+from kipql.plan import nodes, shape
 from kipql.times import PARSED, parse_instant
 from kipql.values import MAX_SAFE_INTEGER, Json
 
@@ -66,19 +66,23 @@ class Settled(NamedTuple):
 class Ready:
     """The ready path of one Prepared; `state` is what its last head came to."""
 
-    __slots__ = ("_count", "_made", "_prepared", "state")
+    __slots__ = ("_count", "_find", "_made", "_prepared", "state")
 
-    def __init__(self, prepared: "Prepared") -> None:
+    def __init__(self, prepared: "Prepared", shared: bool = False) -> None:
+        """`shared` is for every text of the form: their literals come with the parameters (`plan.shape.named`)."""
         self._prepared = prepared
-        self._count = len(walk.parameters(prepared.find))
+        self._find = prepared.shape if shared else prepared.find
+        self._count = len(walk.parameters(self._find))
         self.state: Settled | None = None
         self._made: dict[tuple[int, Kind], tuple[object, Callable[..., Run] | None]] = {}
 
     def settle(self, head: "View", limits: Limits, kind: type[Told]) -> Settled:
         """What a head comes to; it stays so until the next commit. `kind` is what holds an answer."""
-        planned = self._prepared.planned(head.environment)
-        fits = _enough(limits, self._count) and applies(self._prepared.find, planned)
-        make = self._maker(planned, head) if fits else None
+        make = None
+        with suppress(KipError):  # a name that the head does not know: the general path says so, or reads the past
+            planned = self._prepared.planned(head.environment)
+            fits = _enough(limits, self._count) and applies(self._find, planned)
+            make = self._maker(planned, head) if fits else None
         run = None
         if make is not None:
             with suppress(KipError, Unready):  # a constant of the text: the general path says what is wrong with it
@@ -101,9 +105,7 @@ class Ready:
         )
         known = self._made.get((id(planned), kind))
         if known is None or known[0] is not planned:
-            made = None
-            if engine.made(planned, planned.plan, head) is not None:
-                made = Writing(self._prepared, planned, kind).function()
+            made = Writing(self._prepared, planned, kind, self._find).function()
             known = self._made[id(planned), kind] = (planned, made)
         return known[1]
 
@@ -124,16 +126,18 @@ def _enough(limits: Limits, parameters: int) -> bool:
 class Writing:
     """The function being written: parameters, snapshot, instants, then the loops of the plan, then the Result."""
 
-    def __init__(self, prepared: "Prepared", planned: "Planned", kind: Kind) -> None:
+    def __init__(self, prepared: "Prepared", planned: "Planned", kind: Kind, find: ast.Find) -> None:
         self.prepared = prepared
         self.planned = planned
-        self.find = prepared.find
+        self.find = find
+        self.shared = find is prepared.shape
         self.kind = kind
         self.lines: list[str] = []
         self.names = {param.name: f"g{at}" for at, param in enumerate(walk.parameters(self.find)) if _is_given(param)}
         self.namespace: dict[str, Any] = {
             "COLUMNS": prepared.columns,
-            "FIND": self.find,
+            "FIND": prepared.shape,
+            "LITERALS": {} if self.shared else shape.named(prepared.literals),
             "LAZY": prepared.lazy,
             "PARSED": PARSED,
             "PLAN": planned.plan,
@@ -152,6 +156,8 @@ class Writing:
         """What makes the function for a head; None where the plan is too deep for it."""
         plan = self.planned.plan
         self.lines += [f"{local} = given[{name!r}]" for name, local in self.names.items()]
+        if self.shared:
+            self.lines.append(f"COLUMNS = given[{shape.COLUMNS!r}]")
         self._snapshot()
         point = point_belief.point(plan, self.find)
         try:
@@ -175,6 +181,8 @@ class Writing:
         source, key = self.planned.plan.slots[index]
         if source == "parameter":
             return "reading" if key == nodes.READING else self.names[str(key)]
+        if source == "literal" and self.shared:
+            return self.names[f"{shape.LIFTED}{key}"]
         held = self.prepared.literals if source == "literal" else self.planned.constants
         return (held[int(key)],)
 
@@ -270,7 +278,7 @@ class Writing:
             given = "{" + ", ".join(f"{name!r}: {local}" for name, local in self.names.items()) + "}"
             lines += [
                 "if len(out) > most:",
-                f"    page = next_page(FIND, view, {given}, cursors, most, {'reading' if reads else 'None'})",
+                f"    page = next_page(FIND, view, {given}, LITERALS, cursors, most, {'reading' if reads else 'None'})",
                 "    out = out[:most]",
                 *("    " + line for line in made),
                 f"    result.held = (Rows, COLUMNS, out, view, LAZY, page, True{more})",
@@ -297,6 +305,7 @@ def _next_page(
     find: ast.Find,
     view: "View",
     given: Mapping[str, Json],
+    literals: Mapping[str, Json],
     cursors: Cursors | None,
     most: int,
     reading: Reading | None,
@@ -305,7 +314,7 @@ def _next_page(
     if cursors is None:
         return None
     now = None if reading is None else reading.now
-    return partial(_issue, find, view, given, cursors, most, now)
+    return partial(_issue, find, view, {**given, **literals}, cursors, most, now)
 
 
 def _issue(

@@ -1,14 +1,47 @@
 """Rows: what a run answers. Complete when it is made; only whole elements and the context are built lazily."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 from kipql.exec.terms import finished
 from kipql.values import Json
 
 if TYPE_CHECKING:
     from kipql.exec.reading import Reading
+    from kipql.lang import ast
+    from kipql.plan.caveats import Caveat
     from kipql.store.view import View
+
+
+class Columns(tuple[str, ...]):
+    """The name of each item of a FIND. Every answer to it holds them, and so what is hardly meant in it (`caveats`),
+    which is found when it is first asked for."""
+
+    find: "ast.Find | Callable[[], ast.Find]"
+    known: "Columns | None"
+
+    @classmethod
+    def of(cls, find: "ast.Find", names: Sequence[str]) -> Self:
+        """The names of the items of a FIND."""
+        made = cls(names)
+        made.find, made.known = find, None
+        return made
+
+    def like(self, find: "Callable[[], ast.Find]") -> Self:
+        """The same names for a text of the same form (`plan.forms`), whose tree is made when it is looked at."""
+        made = self.__class__(self)
+        made.find, made.known = find, self
+        return made
+
+    @cached_property
+    def caveats(self) -> "tuple[Caveat, ...]":
+        """The warnings about the statement; whether there are any does not depend on its literals."""
+        from kipql.plan.caveats import caveats
+
+        if self.known is not None and not self.known.caveats:
+            return ()
+        return caveats(self.find() if callable(self.find) else self.find)
 
 
 class Told:
@@ -28,7 +61,7 @@ class Told:
 class Rows:
     """The rows of one FIND.
 
-    columns      the name of each item: `?c.name` is `c.name`
+    columns      the name of each item: `?c.name` is `c.name`; `warnings` is what is hardly meant in the statement
     rows         values for one item, tuples for several; an element is its whole wire object
     next_cursor  continues after these rows, or None
     truncated    whether LIMIT left rows out
@@ -40,7 +73,7 @@ class Rows:
 
     def __init__(
         self,
-        columns: tuple[str, ...],
+        columns: Columns,
         cells: list[Any],
         view: "View",
         lazy: Sequence[int] = (),
@@ -76,6 +109,10 @@ class Rows:
             return found
         made = self._cursor = found()  # type: ignore[operator]
         return made
+
+    @property
+    def warnings(self) -> "tuple[Caveat, ...]":
+        return self.columns.caveats
 
     def __len__(self) -> int:
         return len(self._cells[0]) if self._ready is None else len(self._ready)

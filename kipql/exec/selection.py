@@ -24,6 +24,7 @@ from kipql.values import Json
 
 if TYPE_CHECKING:
     from kipql.exec.reading import Projections
+    from kipql.exec.rows import Rows
     from kipql.store.view import View
 
 EXPECTATIONS = ("snapshot", "accepted", "empty", "complete")
@@ -86,8 +87,6 @@ def selected(
 
     Raises what a query raises.
     """
-    from kipql.exec.prepared import prepare_find
-
     judged = _judged(selector.find)
     find = replace(
         selector.find,
@@ -95,7 +94,8 @@ def selected(
         epistemic=selector.find.epistemic or epistemic,
         order_by=() if judged else selector.find.order_by,
     )
-    rows = prepare_find(find, view.environment).run(view, selector.parameters, budget, projections=projections)
+    ask = projections.ask or _ask
+    rows = ask(find, view, selector.parameters, budget, projections)
     values: list[Any] = [[row] for row in rows.rows] if len(rows.columns) == 1 else [list(row) for row in rows.rows]
     statuses = [row[at] for row in values for at in _statuses(find, judged)]
     basis: Any = rows.context.get("basis")
@@ -107,6 +107,15 @@ def selected(
         None if until is None else parse_instant(until),
     )
     return found, basis
+
+
+def _ask(
+    find: ast.Find, view: "View", parameters: Mapping[str, Json], budget: Budget, projections: "Projections"
+) -> "Rows":
+    """A query over a store's view."""
+    from kipql.exec.prepared import prepare_find
+
+    return prepare_find(find, view.environment).run(view, parameters, budget, projections=projections)
 
 
 def digest_of(rows: list[Any], *, ordered: bool) -> str:

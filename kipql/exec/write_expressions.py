@@ -131,6 +131,9 @@ def _own_scalar(
     row: str, steps: tuple[str | int, ...], read: str, code: Emitter, guard: str, record: str | None
 ) -> str:
     """A Concept's own field, read in place where it is a scalar; a container is copied by the getter."""
+    if code.fused:
+        first = "" if guard == "True" else f"{guard} and "
+        return concept_field(row, steps, read, code, first, record) or read
     if record is not None and len(steps) == 1:
         return concept_field(row, steps, read, code, record=record) or read
     if record is not None:
@@ -160,6 +163,8 @@ def _apply(call: nodes.Apply, code: Emitter, scope: Scope) -> str:
     if function.budget:
         site = code.constant(call, "call")
         return f"{code.helper(placed)}({site}, {apply}, budget, {', '.join(args)})"
+    if function.spends:
+        args.insert(0, "spend")
     return f"{apply}({', '.join(args)})"
 
 

@@ -58,6 +58,7 @@ _STATEMENTS: Mapping[type, tuple[str, ...]] = {
     ast.Define: ("propose_schema",),
 }
 _ID = re.compile(r"\b[CPAEX]-[1-9][0-9]*\b")
+_PLANES = ("attributes", "structural", "retention")
 _NEUTRAL = ("NotFoundOrNotVisible", "ReferenceError", "InvalidSyntax")
 
 
@@ -97,19 +98,49 @@ class Gate:
         tx = self._tx
         base, view = tx.base, tx.view
         waiting: dict[str, list[int]] = {}
+        made: list[tuple[int, AnyRecord]] = []
+        unseen = purging = False
         for code in dict.fromkeys(codes):
             if not view.exists(code):
                 continue
             new = view.record(code)
             old = base.record(code) if base.exists(code) else None
             if old is None:
-                self._collide(code, new)
+                made.append((code, new))
+            else:
+                unseen = unseen or not self.seen(base).exists(code)
+                purging = purging or (new.state == "purged" != old.state)
             for need in creation(new, self._is_outcome) if old is None else change(old, new, self._is_outcome):
                 permission = self._allowed(code, old, new, need)
                 if permission in self._authority.policy.approvals:
                     waiting.setdefault(permission, []).append(code)
+        if unseen:
+            raise self._unreachable(purging)
+        for code, new in made:  # after every permission: who may not write it learns nothing of what is in the way
+            self._collide(code, new)
         for permission, held in waiting.items():
             self._approved(permission, held)
+
+    def told(self, entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The changes of a rehearsal with the counters that the writer reads: nothing hidden moved one of them."""
+        base = self._tx.base
+        seen = self.seen(base)
+        return [self._counted(dict(entry), base, seen) for entry in entries]
+
+    def _counted(self, entry: dict[str, Any], base: View, seen: View) -> dict[str, Any]:
+        code = parse_id(entry["id"])
+        if code is None or not base.exists(code):
+            return entry
+        true, shown = base.record(code), seen.record(code)
+        for name in ("old_version", "new_version"):
+            if name in entry:
+                entry[name] -= true.version - shown.version
+        if "planes" in entry:
+            moved = {name: getattr(true.planes, name) - getattr(shown.planes, name) for name in _PLANES}
+            entry["planes"] = {
+                name: count - moved[name] if name in moved else count for name, count in entry["planes"].items()
+            }
+        return entry
 
     def neutral(self, error: KipError) -> KipError:
         """The error without the ids of elements that the writer may not see."""
@@ -227,6 +258,14 @@ class Gate:
         )
 
     # what hidden elements hold
+
+    def _unreachable(self, purging: bool) -> KipError:
+        """A statement whose effects reach what its writer may not see: a purge that takes its references along, or
+        tombstones them (§60.3). The permission for what is seen is none for what is not (§30.4)."""
+        if purging:
+            message = "what would go with it is not all this caller's to purge"
+            return KipError("PurgeDenied", message, hint="who may see all that refers to it can purge it")
+        return self._authority.refusal("discover")
 
     def _collide(self, code: int, record: AnyRecord) -> None:
         """Uniqueness holds over the whole Space, also where its other half may not be seen."""

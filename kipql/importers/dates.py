@@ -8,7 +8,7 @@ is never invented (§25.5).
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from kipql.errors import KipError
 from kipql.times import Bound, instant_of
@@ -48,7 +48,13 @@ def load_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):
-        raise KipError("ConstraintViolation", f"unknown time zone {name!r}", hint="give an IANA name") from None
+        raise KipError("ConstraintViolation", f"unknown time zone {name!r}", hint=_meant(name)) from None
+
+
+def _meant(name: str) -> str:
+    """The zones of a city, or what a zone is called."""
+    fitting = sorted(zone for zone in available_timezones() if zone.rpartition("/")[2].lower() == name.lower())
+    return f"did you mean {' or '.join(fitting[:3])}?" if fitting else "give an IANA name such as Europe/Vienna"
 
 
 def read_when(text: Json, zone: str, what: str) -> When:

@@ -30,6 +30,11 @@ def parser(source: str) -> Any:
     )
 
 
+def terminals(source: str) -> dict[str, str]:
+    """The terminals of the grammar as regular expressions, in the order of their names."""
+    return {each.name: each.pattern.to_regexp() for each in sorted(parser(source).terminals, key=lambda one: one.name)}
+
+
 def rule_key(rule: Any) -> tuple[str, list[str], str]:
     """What orders the rules: left side, right side, alias."""
     return (rule.origin.name, [symbol.name for symbol in rule.expansion], rule.alias or "")

@@ -39,7 +39,6 @@ HISTORICAL: Mapping[str, str] = {
     ),
     "evidence": _EPISTEMIC,
     **dict.fromkeys(("subject", "predicate", "predicate_ref", "object"), _TUPLE),
-    "payload": 'new Evidence: CREATE EVIDENCE, then TRANSITION ... TO "corrected" BY ...',
 }
 
 ASSERT_MEMBERS = ("by", "mode", "stance", "confidence", "at", "valid", "context", "evidence", "key")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kipql.lang.driver import Driver
 from kipql.lang.parser import driver
-from kipql.lang.scanner import BOM, LEXEME
+from kipql.lang.scanner import BOM, LEXEME, OPERATORS
 from kipql.lang.unexpected import acceptable, shift
 
 _PARTIAL = frozenset({"VAR", "PARAM"})
@@ -138,6 +138,6 @@ def _run(run: Driver, text: str) -> Iterator[tuple[Lexeme, list[int]]]:
                 states = after
             yield Lexeme(terminal if right else "BAD", begin, end), states
         else:
-            word = run.keywords.get(found[kind].upper()) if kind == "WORD" else None
+            word = run.keywords.get(found[kind].upper()) if kind == "WORD" else OPERATORS.get(found[kind])
             yield Lexeme(word or ("IDENT" if kind == "WORD" else kind), begin, end), states
         at = end

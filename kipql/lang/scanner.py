@@ -13,17 +13,19 @@ import re
 from collections.abc import Mapping
 
 SKIP = r"(?:[ \t\r\n]+|//[^\n\r]*+)*+"
+STRING = r'"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+"'
+NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+(?![A-Za-z0-9_.])"
 
 LEXEME = re.compile(
     SKIP
-    + r"""(?:
+    + rf"""(?:
     (?P<WORD>[A-Za-z_][A-Za-z0-9_]*)
-  | (?P<OPERATOR>[(){}\[\],.;]|\|\|?|&&|[=!<>]=|[!<>])
+  | (?P<OPERATOR>[(){{}}\[\],.;]|\|\|?|&&|[=!<>]=|[!<>])
   | (?P<VAR>\?[A-Za-z_][A-Za-z0-9_]*)
   | (?P<PARAM>:[A-Za-z_][A-Za-z0-9_]*)
   | (?P<COLON>:)
-  | (?P<STRING>"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+")
-  | (?P<NUMBER>-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+(?![A-Za-z0-9_.]))
+  | (?P<STRING>{STRING})
+  | (?P<NUMBER>{NUMBER})
   | (?P<UINT>[0-9]++(?![A-Za-z0-9_.]))
   | (?P<MINUS>-)
   | (?P<END>\Z)
@@ -31,6 +33,8 @@ LEXEME = re.compile(
     )""",
     re.ASCII | re.DOTALL | re.VERBOSE,
 )
+
+KINDS = ("", *LEXEME.groupindex)  # by the number of the group
 
 OPERATORS: Mapping[str, str] = {
     "(": "LPAR",

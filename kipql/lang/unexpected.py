@@ -23,6 +23,9 @@ _FOREIGN = {
     "EXPECT": "EXPECT VERSION closes a mutation: after WHERE and LIMIT (§52.8)",
     "COGNITION": "a search names one kind: CONCEPT, PROPOSITION, ASSERTION, EVIDENCE or ACTIVITY",
     "SELECT": "a query begins with FIND(...) WHERE {...}",
+    "INSERT": "to write, use CREATE, UPSERT or ENSURE, and ASSERT for a claim",
+    "SHOW": "LIST TYPES, LIST PREDICATES and DESCRIBE SPACE show what there is",
+    "KEY": "a key is a field: SET FIELDS {key: ...}; CLIENT KEY is what makes a retry safe",
     "DELETE": 'to remove, use TRANSITION ... TO "tombstoned" or PURGE',
     "DETACH": 'to remove, use TRANSITION ... TO "tombstoned" or PURGE',
     "RETRACT": 'write TRANSITION ... TO "retracted"',
@@ -32,6 +35,7 @@ _FOREIGN = {
     "TOMBSTONE": 'write TRANSITION ... TO "tombstoned"',
     "STATE": "there is no EXPECT STATE: TRANSITION checks the state itself (§35.3)",
 }
+_SEARCHED = {"CONCEPT", "PROPOSITION", "ASSERTION", "EVIDENCE", "ACTIVITY"}
 
 
 class Stop:
@@ -176,6 +180,12 @@ def _hint(source: str, found: Stop, terminals: set[str]) -> str | None:
         return "comparisons do not chain: write a < b && b < c"
     if found.kind == "UINT":
         return "numbers have no leading zeros"
+    if found.kind == "VAR" and found.before == "FIND":
+        return f"write FIND({found.text})"
+    if found.kind in ("STRING", "PARAM", "NUMBER") and terminals == {"SEQ"}:
+        return "a state is named by its sequence, AS OF SEQ 12; a time in the world is FOR TIME"
+    if found.kind in ("STRING", "PARAM") and terminals == _SEARCHED:
+        return _FOREIGN["COGNITION"]
     return None
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kipql.memory.answers import Answer
-from kipql.memory.channels import CHANNELS, REQUIRED, Channel, Item, Question, read_channels
+from kipql.memory.channels import CHANNELS, REQUIRED, Channel, Question, read_channels
+from kipql.memory.item import Item
 from kipql.memory.tokens import FRAME, Estimate, call_arguments, content_text
 
 if TYPE_CHECKING:

@@ -20,20 +20,22 @@ SHORTEST_SUMMARY = 30
 PER_GROUP = 500
 
 _STATE = """UPSERT CONCEPT ?state {
-    MATCH {type: "WorkingState", key: :state_key}
+    MATCH {type: "kip://profiles/cognitive-memory/WorkingState", key: :state_key}
     SET ATTRIBUTES {summary: :summary, basis_seq: :basis_seq, refreshed_at: :now, session: :session,
       through_turn: :through_turn, in_window: true}
   }"""
 _ACTIVITY = """CREATE ACTIVITY ?compaction {
     SET FIELDS {activity_class: "context_compaction", status: "completed", started_at: :started, ended_at: :now}
-    SET FACET "DependencyBasis" {basis_seq: :basis_seq, groups: :groups, policy_basis: :basis}
+    SET FACET "kip://profiles/cognitive-memory/DependencyBasis" {
+      basis_seq: :basis_seq, groups: :groups, policy_basis: :basis
+    }
     SET STRUCTURAL { %s }
   }"""
 _ACTOR = """UPSERT CONCEPT ?agent {
-    MATCH {type: "Person", key: :actor_key}
+    MATCH {type: "kip://profiles/cognitive-memory/Person", key: :actor_key}
     SET ATTRIBUTES {description: :actor}
   }"""
-_BASIS = 'FIND(?belief.status) WHERE { ?belief BELIEF (:subject, "noted", "") }'
+_BASIS = 'FIND(?belief.status) WHERE { ?belief BELIEF (:subject, "kip://kipql/agent/noted", "") }'
 
 
 def usable(summary: object) -> bool:
@@ -141,7 +143,7 @@ def _fact(block: Block, number: int, fact: Any, middle: Sequence[Live], session:
         f'{{by: ?agent, mode: "inferred", evidence: :e{number}, at: :now}}',
         **{
             f"s{number}": given.get("subject", session),
-            f"p{number}": given.get("predicate", "noted"),
+            f"p{number}": given.get("predicate", "kip://kipql/agent/noted"),
             f"o{number}": given["object"],
             f"e{number}": cited,
         },

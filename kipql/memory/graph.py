@@ -3,6 +3,7 @@
 Only the public surface is used: `query`, `execute`, `transaction`, `install_package`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "kip://kipql/agent@1.0.0"
 Row = tuple[Any, ...]
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 
 
 class Reader(Protocol):
@@ -86,6 +88,21 @@ def timestamp(moment: datetime) -> str:
     if moment.tzinfo is None:
         raise kipql.KipError("TypeMismatch", "a moment needs a time zone", hint="datetime.now(UTC)")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def checked_timestamp(value: str, what: str) -> str:
+    """A text that is a timestamp of the protocol. Raises ConstraintViolation for another one, in the engine's words."""
+    try:
+        if _TIMESTAMP.fullmatch(value):
+            datetime.fromisoformat(value)
+            return value
+    except ValueError:
+        pass
+    raise kipql.KipError(
+        "ConstraintViolation",
+        f"{what} is not a protocol timestamp: {value!r}",
+        hint='write UTC with three decimals, for example "2026-08-14T03:00:00.123Z"',
+    )
 
 
 def snake(code: str) -> str:

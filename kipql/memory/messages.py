@@ -5,11 +5,13 @@ which follows from the class.
 """
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import kipql
 from kipql.memory.pairs import calls_of
 
+ROLES = ("user", "assistant", "tool", "system", "developer")
 _CLASSES = {"user": "user_statement", "tool": "tool_result"}
 _ROLES = {
     "user_statement": "user",
@@ -68,7 +70,13 @@ def _checked(message: Any, index: int) -> dict[str, Any]:
     if not isinstance(message, Mapping):
         raise kipql.KipError("TypeMismatch", f"message {index} is no object", hint='{"role": "user", "content": "..."}')
     if not isinstance(message.get("role"), str) or not message["role"]:
-        raise kipql.KipError("TypeMismatch", f"message {index} has no role", hint="user, assistant, tool or system")
+        raise kipql.KipError("TypeMismatch", f"message {index} has no role", hint=", ".join(ROLES))
+    if (role := message["role"]) not in ROLES:
+        near = get_close_matches(role.casefold(), ROLES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else ", ".join(ROLES)
+        raise kipql.KipError(
+            "TypeMismatch", f"message {index} has the role {role[:40]!r}, which there is not", hint=hint
+        )
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, (list, tuple)):
         raise kipql.KipError("TypeMismatch", f"tool_calls of message {index} is no list")

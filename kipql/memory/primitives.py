@@ -121,7 +121,8 @@ def dispatch(tools: Mapping[str, Callable[..., Any]], name: Any, given: Any) -> 
     try:
         if not is_cognitive_tool(name):
             known = ", ".join(SPECS)
-            return given, {"error": "unknown_tool", "detail": f"there is no tool {name!r}, only {known}"}
+            detail = f"there is no tool {name!r}, only {known}"
+            return given, {"error": "unknown_tool", "detail": detail, "code": "UnknownTool"}
         arguments = parse_arguments(name, given)
         return arguments, tools[name](**arguments)
     except kipql.KipError as error:

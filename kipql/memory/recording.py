@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 PER_STATEMENT = 100
 
 _SESSION = """UPSERT CONCEPT ?session {
-    MATCH {type: "Experience", key: :session_key}
+    MATCH {type: "kip://profiles/cognitive-memory/Experience", key: :session_key}
     SET ATTRIBUTES {experience_class: "agent_session", goal: :goal, outcome_status: "unknown", last_turn: :last_turn}
-    SET STRUCTURAL { ("has_turn", ?turn)%s }
+    SET STRUCTURAL { ("kip://kipql/agent/has_turn", ?turn)%s }
   }"""
 _TURN = """CREATE CONCEPT ?turn {
-    TYPE "Event"
+    TYPE "kip://profiles/cognitive-memory/Event"
     CLIENT KEY :turn_key
     SET FIELDS {key: :turn_key}
     SET ATTRIBUTES {
@@ -55,7 +55,7 @@ def record(
     for first in range(held, len(messages), PER_STATEMENT):
         block = _messages(session, turn, identity, messages[first : first + PER_STATEMENT], first, at)
         tx.execute(block.text, block.parameters)
-    return len(messages) - held
+    return max(0, len(messages) - held)
 
 
 def tokens_of(messages: Sequence[Mapping[str, Any]], count: Estimate) -> int:
@@ -136,6 +136,6 @@ def _messages(session: str, turn: int, identity: str, messages: Sequence[dict[st
                 f"p{offset}": inline(message),
             },
         )
-        entries.append(f'("has_message", ?m{offset})')
+        entries.append(f'("kip://kipql/agent/has_message", ?m{offset})')
     block.add(f"UPDATE :turn SET STRUCTURAL {{ {' '.join(entries)} }}")
     return block

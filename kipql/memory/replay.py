@@ -30,6 +30,11 @@ def show_text(path: str | Path, *, cognitive: bool = False, context: bool = Fals
     return "\n".join(line for event in events for line in _lines(event, blocks=context))
 
 
+def agents(path: str | Path) -> list[str]:
+    """The agents of a trace."""
+    return sorted({str(event["agent"]) for event in read(path) if event["event"] != UNREADABLE})
+
+
 def replay_text(path: str | Path, turn: int | None, *, agent: str | None = None) -> tuple[str, int]:
     """One turn of a trace as text, and an exit code.
 

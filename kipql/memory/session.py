@@ -7,33 +7,24 @@ is beside it. Tool-facing calls answer, they do not raise; the rest raises KipEr
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kipql
-from kipql.memory import ledger, pinning, primitives, progress
+from kipql.memory import ledger, pinning, primitives
 from kipql.memory.answers import Pin, PinResult, RecallResult, Recorded, Seeded, UnpinResult
-from kipql.memory.assembly import Context, assemble
-from kipql.memory.channels import Question
-from kipql.memory.committing import commit
-from kipql.memory.graph import now, prepare, session_row, snake, timestamp
-from kipql.memory.guard import RepeatGuard
+from kipql.memory.condensing import Condensing
+from kipql.memory.core import refusal
+from kipql.memory.graph import now, session_row, snake, timestamp
 from kipql.memory.messages import checked
-from kipql.memory.profiles import profile_of
 from kipql.memory.recalling import recall
 from kipql.memory.recording import record, turns_of
 from kipql.memory.searching import search
-from kipql.memory.tokens import Estimate, estimate_text
-from kipql.memory.window import State, WindowPlan, leave_window, plan_window, read_state, read_window
 
 if TYPE_CHECKING:
-    from kipql import Nexus, Result
-
-WINDOW_TOKENS = 128_000
-_REFUSALS = ("ReadonlyViolation", "NotAuthorized")
+    from kipql import Result
 
 
-class AgentMemory:
+class AgentMemory(Condensing):
     """The turns, pins and summary of one session.
 
     nexus                an open memory; one that is read-only recalls and refuses to write
@@ -53,42 +44,7 @@ class AgentMemory:
     [{'role': 'user', 'content': 'plan?'}]
     """
 
-    def __init__(
-        self,
-        nexus: "Nexus",
-        *,
-        session: str,
-        window_tokens: int = WINDOW_TOKENS,
-        pin_budget_fraction: float = 0.5,
-        estimate_tokens: Estimate | None = None,
-        trace: str | Path | None = None,
-        cognitive_primitives: Sequence[str] = (),
-        on_progress: progress.Progress | None = None,
-    ) -> None:
-        if not isinstance(session, str) or not session:
-            raise kipql.KipError("TypeMismatch", "a session is a text that is not empty")
-        prepare(nexus)
-        primitives.active(cognitive_primitives)
-        self.session = session
-        self.window_tokens = window_tokens
-        self.trace = ledger.Trace(trace, session)
-        self._nexus = nexus
-        self._cap = int(window_tokens * pin_budget_fraction)
-        self._given_estimate = estimate_tokens
-        self._count = estimate_tokens or estimate_text
-        self._enabled = tuple(cognitive_primitives)
-        self._guard = RepeatGuard(nexus)
-        self._on_progress = on_progress
-
-    def __repr__(self) -> str:
-        return f"<AgentMemory {self.session} at turn {self.turn}>"
-
     # turns
-
-    @property
-    def turn(self) -> int:
-        """The last turn recorded, 0 before the first; pins are made in it."""
-        return session_row(self._nexus, self.session).last_turn
 
     def record_turn(self, turn: int, messages: Sequence[Mapping[str, Any]], *, at: datetime | None = None) -> Recorded:
         """Keep the messages of a turn word for word, as one transaction.
@@ -107,7 +63,7 @@ class AgentMemory:
                 added = record(tx, self.session, turn, given, moment, self._count)
         except kipql.KipError as error:
             seq = self._nexus.space_seq
-            return Recorded(recorded=False, turn=turn, messages=0, code=_refusal(error), snapshot_seq=seq)
+            return Recorded(recorded=False, turn=turn, messages=0, code=refusal(error), snapshot_seq=seq)
         seq = self._nexus.space_seq
         self.trace.write(ledger.TURN, turn, seq, messages=added, roles=[message["role"] for message in given])
         return Recorded(recorded=True, turn=turn, messages=added, code="ok", snapshot_seq=seq)
@@ -128,7 +84,7 @@ class AgentMemory:
                 if held and (added or held != len(turns)):
                     raise kipql.KipError("ClientKeyConflict", "the session holds another history")
         except kipql.KipError as error:
-            code = "session_not_empty" if error.code == "ClientKeyConflict" else _refusal(error)
+            code = "session_not_empty" if error.code == "ClientKeyConflict" else refusal(error)
             return Seeded(seeded=False, turns=[], messages=0, code=code, snapshot_seq=self._nexus.space_seq)
         seq, numbers = self._nexus.space_seq, list(range(1, len(turns) + 1))
         self.trace.write(ledger.SEEDED, len(turns), seq, turns=numbers, messages=added)
@@ -233,136 +189,3 @@ class AgentMemory:
         it was not.
         """
         return search(self._nexus, self.session, text, threshold=threshold, limit=limit)
-
-    # the window
-
-    def window(self) -> list[dict[str, Any]]:
-        """The messages of the live window, oldest first."""
-        return [live.message for live in read_window(self._nexus, self.session)]
-
-    def working_state(self) -> State | None:
-        """The rolling summary and the sequence it speaks for; None before the first compaction."""
-        return read_state(self._nexus, self.session)
-
-    def plan_compaction(self, **settings: Any) -> WindowPlan:
-        """`plan_compaction` over the live window, with the session's window and estimate unless told otherwise."""
-        settings.setdefault("context_tokens", self.window_tokens)
-        settings.setdefault("estimate_tokens", self._given_estimate)
-        return plan_window(self._nexus, self.session, **settings)
-
-    def commit_compaction(
-        self, plan: WindowPlan, summary: str | None = None, facts: Sequence[Any] = ()
-    ) -> dict[str, Any]:
-        """Replace the middle of a plan by a summary: `{committed, reason, ...}`, one transaction or nothing.
-
-        plan     from `mem.plan_compaction`
-        summary  a text of at least 30 characters, else summary_unusable
-        facts    texts about the session, `(subject, predicate, object)`, or `{subject, predicate, object, turns}`:
-                 claims inferred from the turns
-
-        The turns stay readable. A plan whose turns changed since is plan_outdated. Raises TypeMismatch for another
-        plan, and what a fact that does not fit raises.
-        """
-        if not isinstance(plan, WindowPlan) or plan.session != self.session:
-            hint = "use the plan that this session's plan_compaction returned"
-            raise kipql.KipError("TypeMismatch", "this is no plan of this session's window", hint=hint)
-        started = now()
-        try:
-            outcome = commit(self._nexus, plan, summary, list(facts), started)
-        except kipql.KipError as error:
-            outcome = {"committed": False, "reason": _refusal(error)}
-        done = progress.compacted(plan) if outcome["committed"] else progress.failed(outcome["reason"])
-        self._tell(done, plan.basis_seq)
-        return outcome
-
-    def compact(self, summarise: progress.Summarise, **settings: Any) -> list[dict[str, Any]]:
-        """Condense the window until it is below the threshold, at most `passes` times; the outcomes.
-
-        summarise  a callable from a plan to the summary of `plan.middle_messages()`; `plan.previous` is what to update
-        """
-        outcomes: list[dict[str, Any]] = []
-        plan = self.plan_compaction(**settings)
-        while plan.triggered and len(outcomes) < plan.passes:
-            self._tell(progress.compacting(plan), plan.basis_seq)
-            outcomes.append(self.commit_compaction(plan, summarise(plan)))
-            if not outcomes[-1]["committed"]:
-                break
-            plan = self.plan_compaction(**{**settings, "force": False})
-        return outcomes
-
-    def reset(self) -> dict[str, Any]:
-        """Empty the live window: `{reset, code}`. What was recorded, pinned and summarised stays readable."""
-        try:
-            with self._nexus.transaction() as tx:
-                leave_window(tx, self.session)
-        except kipql.KipError as error:
-            return {"reset": False, "code": _refusal(error), "snapshot_seq": self._nexus.space_seq}
-        self.trace.write(ledger.RESET, self.turn, self._nexus.space_seq)
-        return {"reset": True, "code": "ok", "snapshot_seq": self._nexus.space_seq}
-
-    def assemble(
-        self,
-        goal: str = "",
-        *,
-        profile: str = "deliberate",
-        window_tokens: int | None = None,
-        reserve: int | None = None,
-        topics: Sequence[str] = (),
-        capsules: Sequence[str] = (),
-    ) -> Context:
-        """A prompt for the next turn under a token budget, with its coverage.
-
-        goal           what the turn is for
-        profile        "reflex" or "deliberate": how much room the answer keeps and how far is looked
-        window_tokens  the window; the session's when not given
-        reserve        output tokens kept free; the profile's when not given
-        topics         what to look up; the goal when not given
-        capsules       lines that the canon surfaced
-
-        Not `ok`: window_smaller_than_reserve, required_channel_exceeds_budget. It writes nothing to the memory.
-        """
-        chosen = profile_of(profile)
-        question = Question(self.session, goal, tuple(topics), tuple(capsules), chosen)
-        window = self.window_tokens if window_tokens is None else window_tokens
-        kept = chosen.reserve if reserve is None else reserve
-        turn = self.turn
-        context = assemble(self._nexus, question, turn, window, kept, self._count)
-        self._inject(goal, profile, context)
-        return context
-
-    # beside the graph
-
-    def _inject(self, goal: str, profile: str, context: Context) -> None:
-        """Note what was put into a prompt; the texts only where the trace is a file."""
-        blocks = context.blocks
-        if self.trace.path is None:
-            blocks = [{name: value for name, value in block.items() if name != "text"} for block in blocks]
-        held = {
-            "ok": context.ok,
-            "reason": context.reason,
-            "coverage": context.coverage.to_dict(),
-            "skipped": context.skipped,
-        }
-        seq, turn = context.basis.snapshot_seq, context.basis.turn
-        self.trace.write(ledger.CONTEXT, turn, seq, goal=goal, profile=profile, blocks=blocks, **held)
-
-    def _write(self, primitive: str, arguments: Any, answer: Any) -> None:
-        shown = answer if isinstance(answer, dict) else answer.to_dict()
-        seq = shown["snapshot_seq"]
-        try:
-            turn = self.turn
-        except kipql.KipError:  # of a memory that is closed; the answer says so
-            turn = 0
-        self.trace.write(ledger.PRIMITIVE, turn, seq, primitive=primitive, args=arguments, result=shown)
-
-    def _tell(self, event: dict[str, Any], seq: int) -> None:
-        self.trace.write(ledger.COMPACTION, self.turn, seq, **event)
-        if self._on_progress is not None:
-            self._on_progress(event)
-
-
-def _refusal(error: kipql.KipError) -> str:
-    """The code of an answer that nothing may be written; any other error goes on."""
-    if error.code not in _REFUSALS:
-        raise error
-    return snake(error.code)

@@ -16,6 +16,11 @@ from kipql.model import parse_id
 from kipql.plan.cells import Value
 from kipql.values import Json, json_type
 
+# What says nothing about the plan: who asks, another transaction, the clock, the disk.
+_SURROUNDINGS = (
+    "NotAuthorized", "ExecutionTimeout", "SerializationConflict", "UnsupportedIsolation", "MemoryUnavailable"
+)  # fmt: skip
+
 
 def export(statement: ast.ExportCapsule, session: MetaSession) -> MetaResult:
     """EXPORT CAPSULE ?roots | root WHERE {...} [WITH {...}] [AS OF SEQ n]: the sealed Capsule.
@@ -110,7 +115,7 @@ def validate_plan(statement: ast.Validate, session: MetaSession) -> MetaResult:
         found = session.preview_import(options["capsule"], session.value(statement.subject))
     except KipError as error:
         stale = error.details.get("precondition") == "snapshot_token"
-        if stale or error.code in ("NotAuthorized", "ExecutionTimeout", "SerializationConflict", "MemoryUnavailable"):
+        if stale or error.code in _SURROUNDINGS:
             raise
         return MetaResult({"valid": False, "errors": [_shown(error)], "conflicts": []})
     errors = [{"code": each["code"], "message": each["message"]} for each in found["errors"]]

@@ -33,7 +33,7 @@ def list_dependents(statement: ast.List, session: MetaSession) -> MetaResult:
         return [] if code is None or not view.exists(code) else dependents(view, code, depth, session.budget)
 
     answer = paged(session, "list", shape, rows, statement.limit, statement.cursor)
-    return answer._replace(context={"coverage_scope": "authorized_view"})
+    return answer._replace(context={**answer.context, "coverage_scope": "authorized_view"})
 
 
 def dependents(view: "View", root: int, depth: int, budget: Budget) -> list[Json]:

@@ -28,6 +28,7 @@ class WriteContext:
     touched     code -> what the plan said about it, or where; `finish` validates these and nothing else
     guarded     code -> the planes that EXPECT VERSION guarded: "" is the whole element, a Facet is its lineage
     seen        what of a view the writer may see (§30.4); None when that is all of it
+    hidden      refusals because of what the writer may not see: they hold once its permissions are known
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -36,6 +37,7 @@ class WriteContext:
     touched: "dict[int, Draft | Span]" = field(default_factory=dict)
     guarded: dict[int, set[str]] = field(default_factory=dict)
     seen: "Callable[[View], View] | None" = None
+    hidden: list[KipError] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

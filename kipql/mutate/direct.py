@@ -23,7 +23,8 @@ from kipql.model import (
 )
 from kipql.mutate import digests
 from kipql.mutate.assertion import FIELD_OF, MEMBERS
-from kipql.mutate.context import Outcome
+from kipql.mutate.claims import MISSING, PLAIN, Unusual, claims_of
+from kipql.mutate.context import Outcome, WriteContext
 from kipql.mutate.draft import Assigned, Draft, Placement
 from kipql.mutate.final import Final
 from kipql.mutate.references import lookup
@@ -48,6 +49,13 @@ class Shape(NamedTuple):
     object: Value
     members: tuple[tuple[str, Value], ...]
     handle: str | None
+    plain: bool  # whether `Claims` takes its members
+
+    def said(self, parameters: Mapping[str, Json]) -> tuple[Any, Any, Any, Any, dict[str, Any], Any]:
+        """What `Claims.write` takes of it."""
+        said = {name: value(parameters) for name, value in self.members}
+        ends = self.subject(parameters), self.predicate(parameters), self.object(parameters)
+        return *ends, said["by"], said, said.get("evidence", MISSING)
 
 
 class Claim(NamedTuple):
@@ -59,13 +67,9 @@ class Claim(NamedTuple):
     members: Mapping[str, Any]
 
 
-class Unusual(Exception):
-    """Something that the plan must look at. Never leaves this module."""
-
-
 def assert_(statement: ast.Assert, tx: "Transaction", parameters: Mapping[str, Json]) -> Outcome | None:
     """Write one plain ASSERT, or answer None having written nothing."""
-    shape = _shape(statement)
+    shape = shape_of(statement)
     if shape is None:
         return None
     try:
@@ -83,8 +87,49 @@ def assert_(statement: ast.Assert, tx: "Transaction", parameters: Mapping[str, J
     return Outcome({} if shape.handle is None else {shape.handle: element_id(code)})
 
 
+def mutate(
+    statement: ast.Mutate, tx: "Transaction", parameters: Mapping[str, Json], write: WriteContext
+) -> Outcome | None:
+    """Write a MUTATE of plain ASSERTs without handles among them, or answer None having written nothing.
+
+    They refer to what was there before, so one after the other is the same as all at once (§53); a tuple that two of
+    them name becomes one Proposition.
+    """
+    shapes = _shapes_of(statement)
+    if shapes is None:
+        return None
+    handles = [shape.handle for shape in shapes if shape.handle is not None]
+    if len(set(handles)) < len(handles):
+        return None
+    view, mark, known, rows = tx.view, tx.savepoint(), dict[str, int](), []
+    claims = claims_of(view.graph, view.schema_entry)
+    tx.touch()
+    write.budget.spend(len(shapes))
+    try:
+        for shape in shapes:
+            rows.append(claims.write(view, tx.at, *shape.said(parameters), known))  # noqa: PERF401
+    except (Unusual, KipError, KeyError):
+        tx.restore(mark)
+        return None
+    return Outcome(
+        {shape.handle: f"A-{row + 1}" for shape, row in zip(shapes, rows, strict=True) if shape.handle is not None}
+    )
+
+
 def attempt(claim: Claim, tx: "Transaction") -> int | None:
     """The code of the Assertion that a claim makes; None when the plan must look at it, with nothing written."""
+    if PLAIN.issuperset(claim.members):
+        view = tx.view
+        tx.touch()
+        try:
+            said = claim.members
+            claims, evidence = claims_of(view.graph, view.schema_entry), said.get("evidence", MISSING)
+            row = claims.write(
+                view, tx.at, claim.subject, claim.predicate, claim.object, said.get("by"), said, evidence
+            )
+            return element_code(ASSERTION, row)
+        except (Unusual, KipError):
+            pass
     try:
         return _claimed(claim, tx)
     except (Unusual, KipError):
@@ -118,7 +163,7 @@ _shapes: dict[int, tuple[ast.Assert, Shape | None]] = {}
 _SHAPES_MOST = 512
 
 
-def _shape(statement: ast.Assert) -> Shape | None:
+def shape_of(statement: ast.Assert) -> Shape | None:
     known = _shapes.get(id(statement))
     if known is not None and known[0] is statement:
         return known[1]
@@ -130,6 +175,30 @@ def _shape(statement: ast.Assert) -> Shape | None:
         _shapes.clear()
     _shapes[id(statement)] = (statement, shape)
     return shape
+
+
+_blocks: dict[int, tuple[ast.Mutate, list[Shape] | None]] = {}
+_BLOCKS_MOST = 16
+
+
+def _shapes_of(statement: ast.Mutate) -> list[Shape] | None:
+    """The shapes of a MUTATE of plain ASSERTs, None for any other."""
+    known = _blocks.get(id(statement))
+    if known is not None and known[0] is statement:
+        return known[1]
+    shapes: list[Shape] | None = []
+    try:
+        for clause in statement.statements:
+            shape = _taken_apart(clause) if type(clause) is ast.Assert else None
+            if shape is None or not shape.plain:
+                raise Unusual
+            shapes.append(shape)  # type: ignore[union-attr]
+    except Unusual:
+        shapes = None
+    if len(_blocks) >= _BLOCKS_MOST:
+        _blocks.clear()
+    _blocks[id(statement)] = (statement, shapes)
+    return shapes
 
 
 def _taken_apart(statement: ast.Assert) -> Shape:
@@ -145,6 +214,7 @@ def _taken_apart(statement: ast.Assert) -> Shape:
         _value(target.object),
         tuple((member.name, _value(member.value)) for member in members),
         None if statement.handle is None else statement.handle.name,
+        PLAIN.issuperset(names),
     )
 
 

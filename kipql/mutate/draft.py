@@ -129,4 +129,6 @@ def path_text(path: Path) -> str:
     words = [str(step).rpartition("/")[2] if isinstance(step, str) else "reference" for step in path]
     if path[0] == "facets":
         return f'facets["{words[1]}"].{words[2]}'
+    if path[0] == "single":
+        return f"the Structural Field {words[1]}"
     return ".".join(words)

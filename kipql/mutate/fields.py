@@ -12,6 +12,7 @@ from kipql.errors import KipError
 from kipql.lang import ast
 from kipql.lang.words import near
 from kipql.model import (
+    A_KIND,
     ACTIVITY,
     ASSERTION,
     CONCEPT,
@@ -106,7 +107,7 @@ def referenced(scope: Scope, value: Any, node: ast.Node, what: str, kind: int) -
     target = named(scope.plan.view, value, node)
     found = target.kind if isinstance(target, Draft) else kind_of(target)
     if found != kind:
-        message = f"{what} must be a {KIND_NAMES[kind]}, not a {KIND_NAMES[found]}"
+        message = f"{what} must be {A_KIND[kind]}, not {A_KIND[found]}"
         raise KipError("ConstraintViolation", message, span=node.span)
     return scope.plan.survivor(target, what.removeprefix("each of "))
 
@@ -159,6 +160,7 @@ REQUIRED: dict[int, tuple[str, ...]] = {
     EVIDENCE: ("evidence_class",),
     ACTIVITY: ("activity_class",),
 }
+_EXAMPLES = {"evidence_class": "message", "activity_class": "review"}
 
 
 def assign(scope: Scope, draft: Draft, name: str, value: Any, node: ast.Node) -> None:
@@ -213,7 +215,8 @@ def require(draft: Draft) -> None:
     for name in REQUIRED[draft.kind]:
         if ("fields", name) not in draft.assigned:
             message = f"{KIND_NAMES[draft.kind]} needs {name}"
-            raise KipError("ConstraintViolation", message, span=draft.span)
+            hint = f'add it, for example SET FIELDS {{{name}: "{_EXAMPLES[name]}"}}' if name in _EXAMPLES else None
+            raise KipError("ConstraintViolation", message, span=draft.span, hint=hint)
 
 
 def _plain(value: Any, what: str, node: ast.Node) -> Any:

@@ -22,6 +22,7 @@ from kipql.lang.words import near
 from kipql.model import ACTIVITY, CONCEPT, EVIDENCE, element_id
 from kipql.mutate import actions, assertion, concept, direct, fields, proposition, structural
 from kipql.mutate.apply import apply
+from kipql.mutate.bulk import Bulk
 from kipql.mutate.context import WriteContext, unplaced
 from kipql.mutate.draft import Draft, Target
 from kipql.mutate.inputs import Scope, text
@@ -60,11 +61,16 @@ def load(
     held = {} if names is None else names
     before = dict(held)
     mark = tx.savepoint()
+    told = records if isinstance(records, list | tuple) else list(records)
+    bulk = None if write.seen is not None else Bulk(tx, held, write.budget)
     number = 0
     try:
-        for record in records:
+        while number < len(told):
+            if bulk is not None and (after := bulk.write(told, number)) != number:
+                number = after
+                continue
             write.budget.spend()
-            name, code = _record(record, tx, write, held)
+            name, code = _record(told[number], tx, write, held)
             if name is not None:
                 held[name] = element_id(code)
             number += 1
@@ -72,7 +78,7 @@ def load(
         tx.restore(mark)
         held.clear()
         held.update(before)
-        error.details.setdefault("record", number)
+        number = error.details.setdefault("record", number)
         error.message = f"record {number}: {error.message}"
         raise unplaced(error) from None
     write.statements += number
@@ -102,11 +108,12 @@ def _form(record: object) -> tuple[str, str | None]:
     kind = record.get("kind")
     allowed = _ALLOWED.get(kind) if isinstance(kind, str) else None
     if allowed is None:
-        raise KipError("ConstraintViolation", f"there are no records of kind {kind!r}", hint=", ".join(MEMBERS))
+        what = f"kind {kind!r}" if isinstance(kind, str) else f"a kind that is {json_type(kind)}"
+        raise KipError("ConstraintViolation", f"there are no records of {what}", hint=", ".join(MEMBERS))
     assert isinstance(kind, str)
     if not allowed.issuperset(record):
-        unknown = min(set(record) - allowed, key=str)
-        close = near(str(unknown), allowed)
+        unknown = min(check_key(name) for name in set(record) - allowed)
+        close = near(unknown, allowed)
         hint = f"did you mean {close}?" if close else None
         raise KipError("ConstraintViolation", f"a {kind} has no member {unknown!r}", hint=hint)
     name = record.get("as")

@@ -111,7 +111,10 @@ class Plan:
             return draft, draft
         stored = self.whole.client_key(kind, client_key)
         if stored is not None and not self.view.exists(stored[0]):
-            raise KipError("ClientKeyConflict", f"the client key {client_key!r} is taken", span=span)
+            taken = KipError("ClientKeyConflict", f"the client key {client_key!r} is taken", span=span)
+            self.write.hidden.append(taken)
+            draft = self.add(kind, span)
+            return draft, draft
         known: Target | None = self._client_keys.get((kind, client_key)) if stored is None else stored[0]
         if known is None:
             draft = self.add(kind, span)

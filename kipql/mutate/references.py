@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kipql.errors import KipError
 from kipql.exec import references as read
 from kipql.lang import ast
-from kipql.model import Concept, element_id
+from kipql.model import Concept, element_id, parse_id
 from kipql.mutate.context import placed
 from kipql.mutate.draft import Handle, Target
 from kipql.values import json_type
@@ -146,5 +146,10 @@ def named_by(selector: Any) -> str:
 
 def missing(value: Any, node: ast.Node) -> KipError:
     """The error for a reference that resolves to nothing the caller may see."""
+    if isinstance(value, str) and parse_id(value) is None:
+        hint = (
+            f'an id looks like C-1; name it by its key as {{type: "...", key: {json.dumps(value, ensure_ascii=False)}}}'
+        )
+        return KipError("NotFoundOrNotVisible", f"{value!r} is no id: it names nothing", span=node.span, hint=hint)
     shown = value if isinstance(value, str) else named_by(value)
     return KipError("NotFoundOrNotVisible", f"{shown} is not there or not visible", span=node.span)

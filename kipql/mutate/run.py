@@ -67,6 +67,13 @@ def run(statement: ast.Kml, tx: "Transaction", parameters: Mapping[str, Json], w
         and (outcome := direct.assert_(statement, tx, parameters)) is not None
     ):
         return outcome
+    if (
+        type(statement) is ast.Mutate
+        and write.seen is None
+        and len(statement.statements) <= write.budget.limits.statements
+        and (outcome := direct.mutate(statement, tx, parameters, write)) is not None
+    ):
+        return outcome
     mark = tx.savepoint()
     try:
         clauses = statement.statements if isinstance(statement, ast.Mutate) else (statement,)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.model import KIND_NAMES, Edge, kind_of
+from kipql.model import A_KIND, KIND_NAMES, Edge, kind_of
 from kipql.mutate.context import placed
 from kipql.mutate.draft import REMOVED, Draft, Placement, Target
 from kipql.mutate.fields import ROLES
@@ -64,7 +64,7 @@ def _target(scope: Scope, field: CoreField | StructuralField, entry: ast.Structu
         found = target.kind if isinstance(target, Draft) else kind_of(target)
         if found not in field.targets:
             allowed = " or ".join(KIND_NAMES[kind] for kind in sorted(field.targets))
-            message = f"{field.name} refers to {allowed}, not to a {KIND_NAMES[found]}"
+            message = f"{field.name} refers to {allowed}, not to {A_KIND[found]}"
             raise KipError("ConstraintViolation", message, span=entry.target.span)
         if field.name in ("inputs", "outputs"):
             return target  # provenance names exactly what took part; all else lands on the survivor (§11.3)

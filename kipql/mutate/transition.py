@@ -8,7 +8,7 @@ whole plan is in place: same canonical actor, same context set, same slot (§14.
 from kipql.errors import KipError
 from kipql.lang import ast
 from kipql.lang.words import near
-from kipql.model import ACTIVITY, ASSERTION, EVIDENCE, KIND_NAMES, Activity, Assertion, Evidence, Proposition
+from kipql.model import A_KIND, ACTIVITY, ASSERTION, EVIDENCE, KIND_NAMES, Activity, Assertion, Evidence, Proposition
 from kipql.mutate import actions, guards
 from kipql.mutate.draft import Draft, Target
 from kipql.mutate.fields import TERMINAL
@@ -142,7 +142,7 @@ def _linked(plan: Plan, old: Target, by: Target, state: str, node: ast.Node) -> 
     newer = plan.draft(by, node.span)
     mismatch = "SupersessionMismatch" if kind == ASSERTION else "EvidenceCorrectionConflict"
     if newer.kind != kind:
-        message = f"BY names the newer {KIND_NAMES[kind]}, not a {KIND_NAMES[newer.kind]}"
+        message = f"BY names the newer {KIND_NAMES[kind]}, not {A_KIND[newer.kind]}"
         raise KipError(mismatch, message, span=node.span)
     if newer is draft or _descends(plan, newer, old):
         raise KipError(mismatch, f"{draft.name} can not be {state} by itself", span=node.span)

@@ -63,7 +63,7 @@ def _test_rank(kind: int, test: nodes.Test, bound: frozenset[str]) -> int:
             return 0
         case nodes.Equals(steps=("key",)) if kind == CONCEPT:
             return 1
-        case nodes.KeyIn():
+        case nodes.KeyIn() | nodes.IdIn():
             return 2
         case nodes.Equals(steps=("name",)) if kind == CONCEPT:
             return POSTING
@@ -107,6 +107,14 @@ def entries(operators: tuple[nodes.Operator, ...]) -> tuple[int, ...]:
     most = BROAD if best < BROAD else WHOLE
     found = tuple(at for cost, at in ranked if cost < most and _measurable(operators[at]))
     return found if len(found) > 1 else ()
+
+
+def broad(operators: tuple[nodes.Operator, ...]) -> nodes.Elements | nodes.Triple | None:
+    """The first operator, where how many candidates it has is a question to the postings."""
+    first = operators[0] if operators else None
+    if not isinstance(first, nodes.Elements | nodes.Triple) or rank(first, frozenset()) < POSTING:
+        return None
+    return first
 
 
 def _joins(operator: nodes.Operator) -> bool:

@@ -18,6 +18,8 @@ from kipql.strength import effective_strength
 from kipql.values import json_type
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+LONG = 1_024  # characters of a text that are searched for a tick
+MANY = 16  # items of a list that are compared for a tick
 Answer = Any  # of a function that a text names: a boolean, a text, a number or None
 
 
@@ -25,7 +27,7 @@ Answer = Any  # of a function that a text names: a boolean, a text, a number or 
 class Function:
     """name    as canonical text spells it
     arity   how many arguments
-    call    the function; with `budget` it also gets the Budget, first
+    call    the function; with `budget` it also gets the Budget, first, and with `spends` only `Budget.spend`
     check   complains about a constant argument: (position, value) -> problem or None, or raises without a span
     exact   whether an argument that is a plain variable comes as NULL when it is bound to the Literal null
     """
@@ -35,6 +37,7 @@ class Function:
     call: Callable[..., Answer]
     check: Callable[[int, object], str | None] = lambda position, value: None
     budget: bool = False
+    spends: bool = False
     exact: bool = False
 
 
@@ -51,6 +54,20 @@ def _texts(test: Callable[[str, str], bool]) -> Callable[[object, object], bool 
         return test(text, part) if isinstance(text, str) and isinstance(part, str) else None
 
     return call
+
+
+def _contains(spend: Callable[[int], None], text: object, part: object) -> bool | None:
+    if not isinstance(text, str) or not isinstance(part, str):
+        return None
+    if len(text) >= LONG:
+        spend(len(text) // LONG)
+    return part in text
+
+
+def _in(spend: Callable[[int], None], value: object, candidates: object) -> bool | None:
+    if isinstance(candidates, list | tuple) and len(candidates) >= MANY:
+        spend(len(candidates) // MANY)
+    return member(value, candidates)
 
 
 def _literal_type(value: object) -> str | None:
@@ -119,8 +136,8 @@ COMPUTED = frozenset((STRENGTH, VALIDITY))
 FUNCTIONS = {
     function.name: function
     for function in (
-        Function("IN", 2, member, _list_argument),
-        Function("CONTAINS", 2, _texts(lambda text, part: part in text), _text_argument),
+        Function("IN", 2, _in, _list_argument, spends=True),
+        Function("CONTAINS", 2, _contains, _text_argument, spends=True),
         Function("STARTS_WITH", 2, _texts(str.startswith), _text_argument),
         Function("ENDS_WITH", 2, _texts(str.endswith), _text_argument),
         Function("REGEX", 2, regex_search, _regex_argument, budget=True),

@@ -1,4 +1,4 @@
-"""What is legal and hardly meant: for `kipql check`, never for a run (specification §44.3, §46.4).
+"""What is legal and hardly meant about beliefs (specification §44.3, §46.4).
 
 A grounded projection always answers, `insufficient` at least. A NOT that holds nothing else has a match with every
 row and removes them all. And a member that no belief has reads as null in every row.

@@ -19,7 +19,7 @@ def equal(left: object, right: object) -> bool | None:
     """Whether two values are one; None when that is unknown."""
     if left is None or right is None:
         return None
-    if left.__class__ is str and right.__class__ is str:
+    if left.__class__ is right.__class__ and left.__class__ in (str, int):
         return left == right
     if isinstance(left, Symbol) or isinstance(right, Symbol):
         return _same_symbol(left, right)

@@ -205,6 +205,13 @@ class KeyIn(Node):
 
 
 @node
+class IdIn(Node):
+    """An element's id is one of a list: a parameter, or constants. It came from a FILTER."""
+
+    listed: Const | Listing
+
+
+@node
 class HasLength(Node):
     """An array of exactly so many items; 0 is the empty array."""
 
@@ -236,7 +243,7 @@ class Binds(Node):
     natural: str = "value"
 
 
-Test: TypeAlias = IsElement | HasType | Equals | KeyIn | HasLength | IsObject | Refers | Binds
+Test: TypeAlias = IsElement | HasType | Equals | KeyIn | IdIn | HasLength | IsObject | Refers | Binds
 
 
 # --- operators ----------------------------------------------------------------------------------------

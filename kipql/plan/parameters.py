@@ -89,7 +89,8 @@ def _checked(value: object, limits: Limits, depth: int, left: int) -> tuple[Json
             checked, left = _checked(item, limits, depth - 1, left)
             items.append(checked)
         return items, left
-    raise KipError("TypeMismatch", f"{type(value).__name__} is not a JSON value")
+    hint = "pass a list" if isinstance(value, set | frozenset) else None
+    raise KipError("TypeMismatch", f"{type(value).__name__} is not a JSON value", hint=hint)
 
 
 def _mapping(value: Mapping[object, object], limits: Limits, depth: int, left: int) -> tuple[Json, int]:

@@ -3,8 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kipql.errors import KipError
 from kipql.lang import ast
@@ -32,6 +33,7 @@ class Planned:
     constants  literals that stayed in the plan
     entries    operators of the first run among which the run chooses its start
     variants   plans by chosen start; `compiled` holds what an engine made of a plan
+    broad      the operator that the plan starts with, where only its posting tells how much that is
     calls      calls with a constant argument, checked before any row
     fetch      (lifted literals, parameters) -> the values of the slots
     """
@@ -44,6 +46,7 @@ class Planned:
     variants: dict[int, nodes.Plan]
     compiled: dict[object, object]
     fetch: Fetch
+    broad: nodes.Elements | nodes.Triple | None
     calls: tuple[nodes.Apply, ...] = ()
     runs: int = 0
 
@@ -55,15 +58,29 @@ class Planned:
         return plan
 
 
-_plans: OrderedDict[tuple[object, int], tuple["Environment", Planned]] = OrderedDict()
+class _Key:
+    """A shape in an environment, hashed once: the hash of a tree is dear."""
+
+    __slots__ = ("_hash", "environment", "shape")
+
+    def __init__(self, shape: object, environment: int) -> None:
+        self.shape, self.environment = shape, environment
+        self._hash = hash((shape, environment))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.environment == other.environment and self.shape == other.shape
+
+
+_plans: OrderedDict[_Key, tuple["Environment", Planned]] = OrderedDict()
 _lock = Lock()
 
 
-def planned_find(shaped: shape.Shaped, environment: "Environment") -> Planned:
+def planned_find(find: ast.Find, environment: "Environment") -> Planned:
     """The plan of a FIND's shape, from the cache where it was made for the same environment."""
-    assert isinstance(shaped.node, ast.Find)
-    find = shaped.node
-    return _cached((find, id(environment)), environment, lambda: lower.lower_find(find, environment))
+    return _cached(_Key(find, id(environment)), environment, lambda: lower.lower_find(find, environment))
 
 
 def planned_block(shaped: shape.Shaped, environment: "Environment", visible: tuple[str, ...]) -> Planned:
@@ -71,11 +88,11 @@ def planned_block(shaped: shape.Shaped, environment: "Environment", visible: tup
     assert isinstance(shaped.node, ast.Block)
     block = shaped.node
     return _cached(
-        ((block, visible), id(environment)), environment, lambda: lower.lower_block(block, environment, visible)
+        _Key((block, visible), id(environment)), environment, lambda: lower.lower_block(block, environment, visible)
     )
 
 
-def _cached(key: tuple[object, int], environment: "Environment", make: Callable[[], lower.Lowered]) -> Planned:
+def _cached(key: _Key, environment: "Environment", make: Callable[[], lower.Lowered]) -> Planned:
     with _lock:
         known = _plans.get(key)
         if known is not None and known[0] is environment:
@@ -94,15 +111,21 @@ def _planned(lowered: lower.Lowered) -> Planned:
     first = joins.first_run(plan)
     entries = cost.entries(first)
     fetch = _fetch(lowered)
-    return Planned(plan, lowered.plan, lowered.constants, entries, first, {}, {}, fetch, calls_of(lowered.plan))
+    broad = cost.broad(plan.block.operators)
+    return Planned(plan, lowered.plan, lowered.constants, entries, first, {}, {}, fetch, broad, calls_of(lowered.plan))
 
 
 def _fetch(lowered: lower.Lowered) -> Fetch:
     """One expression that gathers the values of a run."""
     parts = {"literal": "literals[{}]", "parameter": "parameters[{!r}]", "constant": "constants[{}]"}
     listed = "".join(parts[source].format(key) + ", " for source, key in lowered.plan.slots)
-    made: Fetch = eval(f"lambda literals, parameters: ({listed})", {"constants": lowered.constants})
+    made: Fetch = _gathering(listed)(lowered.constants)
     return made
+
+
+@lru_cache(maxsize=MOST_PLANS)
+def _gathering(listed: str) -> Any:
+    return eval(f"lambda constants: lambda literals, parameters: ({listed})", {})
 
 
 def check_size(block: ast.Block) -> None:

@@ -127,6 +127,8 @@ def _test(test: nodes.Test) -> str:
             return f"{_path(steps)} {'==' if scalar else '='} {_slot(slot)}"
         case nodes.KeyIn(listed=listed):
             return f"key in {expression(listed)}"
+        case nodes.IdIn(listed=listed):
+            return f"id in {expression(listed)}"
         case nodes.HasLength(steps=steps, length=length):
             return f"{_path(steps)} has {length} items"
         case nodes.IsObject(steps=steps):

@@ -6,6 +6,7 @@ compact   a header, a row a line, ` | ` between values: few tokens, nothing cut;
 markdown, tsv, csv, json, jsonl
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from kipql.escape import csv_cell, markdown, terminal
@@ -15,6 +16,9 @@ from kipql.render.tables import table, width
 from kipql.render.values import compact, many
 from kipql.values import Json
 
+_MISTAKEN = re.compile(
+    r"\Z|.*\||[\"\[{]|(?:null|true|false|[-+]?\d[\d.eE+\-]*)\Z", re.ASCII | re.DOTALL
+)  # for what it is not
 LEAST = 8  # screen cells that a column of a table may be cut to; narrower, vertical is easier to read
 
 
@@ -77,7 +81,7 @@ def as_compact(columns: Sequence[str], rows: Rows, label: Label, screen: int) ->
 
 
 def _quoted(value: Json, label: Label) -> str:
-    if isinstance(value, str) and ("|" in value or not value or value != value.strip() or not value.isprintable()):
+    if isinstance(value, str) and (_MISTAKEN.match(value) or value != value.strip() or not value.isprintable()):
         return compact(value)
     return value if isinstance(value, str) else people(value, label)
 

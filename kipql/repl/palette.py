@@ -7,6 +7,7 @@ CLASSES = {
     "string": "ansigreen",
     "number": "ansiyellow",
     "comment": "ansibrightblack",
+    "directive": "ansibrightblack bold",
     "command": "bold",
     "wrong": "underline ansired",
 }

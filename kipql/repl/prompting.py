@@ -40,7 +40,7 @@ class ShellCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """The words that may stand at the cursor; none when the memory may not be asked."""
-        from kipql.repl.completing import offers
+        from kipql.editing.completing import offers
 
         text, at = document.text, document.cursor_position
         try:
@@ -73,7 +73,7 @@ class ShellLexer(Lexer):
         """The fragments of each line."""
         if not document.text:
             return lambda number: []
-        from kipql.repl.colours import coloured
+        from kipql.editing.colours import coloured
 
         lines: list[StyleAndTextTuples] = [[]]
         for kind, piece in coloured(document.text):
@@ -158,11 +158,16 @@ def run_interactive(shell: Shell, **streams: Any) -> int:
     while True:
         try:
             text = session.prompt(shell.prompt)
-            if text.strip():
-                run_entry(shell, text)
         except KeyboardInterrupt:
             continue
-        except (EOFError, Leave):
+        except EOFError:
+            return 0
+        try:
+            if text.strip():
+                run_entry(shell, text)
+        except KeyboardInterrupt:  # before or behind the call that can be cancelled
+            shell.console.aside("cancelled; the session goes on")
+        except Leave:
             return 0
 
 
@@ -180,7 +185,7 @@ class _Once:
 
 def _warm(shell: Shell) -> None:
     """Load what the first keys need, and ask what completion will ask: the prompt is there already."""
-    from kipql.repl.completing import offers
+    from kipql.editing.completing import offers
 
     with suppress(KipError):
         offers('FIND(?x) WHERE { ?x {type: "', 28, shell.vocabulary)

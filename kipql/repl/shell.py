@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kipql.editing.vocabulary import Symbols, Vocabulary, asking
+from kipql.errors import KipError
 from kipql.limits import Limits
 from kipql.render.people import Label, instant
 from kipql.repl.console import Console
-from kipql.repl.vocabulary import Vocabulary
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -38,10 +39,6 @@ class Leave(Exception):
     """`.quit`."""
 
 
-def _refuse(question: str) -> bool:
-    return False
-
-
 @dataclass(slots=True)
 class Shell:
     """One session.
@@ -55,7 +52,7 @@ class Shell:
     for_time    the time that beliefs are read for, None for now
     limits      bounds narrower than the memory's
     last        the last statement that parsed
-    ask         puts a yes-or-no question to the person
+    ask         puts a yes-or-no question to the person, None where there is none
     canon       what `.touch` staged, for `.flush`
     """
 
@@ -70,7 +67,7 @@ class Shell:
     limits: Limits | None = None
     settings: Settings = field(default_factory=Settings)
     last: "Part | None" = None
-    ask: Callable[[str], bool] = _refuse
+    ask: Callable[[str], bool] | None = None
     canon: object = None
     _words: Vocabulary | None = None
     _labels: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -88,6 +85,16 @@ class Shell:
         return self._words
 
     @property
+    def symbols(self) -> Symbols:
+        """The symbols at the sequence in force. Raises KipError."""
+        return self.vocabulary.symbols_at(self.as_of)
+
+    def describe(self, what: str, name: str) -> dict[str, Json]:
+        """DESCRIBE of a symbol or a package, at the sequence in force. Raises KipError."""
+        found: dict[str, Json] = asking(self.base, self.as_of)(f"DESCRIBE {what} :name", {"name": name})[0]
+        return found
+
+    @property
     def prompt(self) -> str:
         """`brain @5 for 2026-04-01 (read-only)> `."""
         words = [Path(self.path).name.removesuffix(".kip") if self.path else "kipql"]
@@ -102,9 +109,13 @@ class Shell:
         return f"{' '.join(words)}> "
 
     def read(self, text: str, parameters: dict[str, Json] | None = None, limits: Limits | None = None) -> list[Json]:
-        """The rows of a read of the shell's own, at the coordinates in force. Raises KipError."""
-        statement = self.nexus.prepare(text, as_of=self.as_of, for_time=self.for_time)
-        return list(statement.query(parameters or {}, limits=limits or self.limits).rows)
+        """The rows of a read of the shell's own, at the coordinates in force. Raises KipError, without a place: nobody
+        wrote this text."""
+        try:
+            statement = self.nexus.prepare(text, as_of=self.as_of, for_time=self.for_time)
+            return list(statement.query(parameters or {}, limits=limits or self.limits).rows)
+        except KipError as error:
+            raise KipError(error.code, error.message, hint=error.hint, details=error.details) from error
 
     @property
     def label(self) -> Label:

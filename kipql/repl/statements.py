@@ -14,6 +14,7 @@ from kipql.render.receipts import receipt_line
 from kipql.render.results import grid
 from kipql.repl.running import cancellable
 from kipql.repl.shell import Shell
+from kipql.repl.usage import Misuse
 from kipql.runtime.standing import takes_as_of, takes_for_time
 from kipql.values import Json
 
@@ -118,7 +119,7 @@ def _write(shell: Shell, part: "Part") -> None:
 
 
 def _agreed(shell: Shell, part: "Part") -> bool:
-    """Show what a mutation would do and ask. Raises KipError when it would fail."""
+    """Show what a mutation would do and ask. Raises KipError when it would fail, Misuse where nobody can be asked."""
     given = {**shell.parameters, "_statement": part.text}
     foreseen = cancellable(
         lambda cancel: shell.base.query("PREVIEW KML :_statement", given, limits=shell.limits, cancel=cancel)
@@ -130,4 +131,6 @@ def _agreed(shell: Shell, part: "Part") -> bool:
         shell.console.aside(f"  and {len(changes) - 20} more")
     if foreseen["effect"] == "no_effect":
         shell.console.aside("  nothing would change")
+    if shell.ask is None:
+        raise Misuse("not run: .safe asks first, and in a pipe there is nobody to ask; .safe off runs it")
     return shell.ask("run it?")

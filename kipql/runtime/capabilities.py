@@ -47,7 +47,7 @@ _SUPPORTED: Mapping[str, Json] = {
 _ABSENT = (
     "semantic_search", "hybrid_search",
     "signed_receipts", "streaming", "artifacts", "filtered_delivery", "exposure_log",
-    "capsule_signatures", "kip1_migration", "memory_interface",
+    "capsule_signatures", "capsule_delta", "capsule_restore", "kip1_migration", "memory_interface",
     "durable_brain_runtime", "receiver_fencing", "prospective_trials", "ast",
 )  # fmt: skip
 

@@ -101,7 +101,7 @@ def bring(session: Session, value: object, plan: object, key: str | None, budget
         said = canonical_digest({"import": importing.capsule.digest, "plan": plan})
         binding = Binding(session.authority.principal.id, key, said)
     with Work(session, budget, origin=_origin(session, importing)) as work:
-        if binding is not None and (known := session.space.outcomes.replay(binding)) is not None:
+        if (known := session.retained(binding)) is not None:
             return known
         work.governed(lambda tx, write: capsules.bring(importing, tx, write))
         return work.commit(binding)

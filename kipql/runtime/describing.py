@@ -37,7 +37,7 @@ def describe(
         "schema_environment_version": view.environment.version,
         **answer.context,
     }
-    answered = Answered(("result",), rows, context, answer.next_cursor, answer.truncated)
+    answered = Answered(("result",), rows, context, answer.next_cursor, answer.truncated, parsed.caveats)
     return Result(answered, described=not listed)
 
 

@@ -7,6 +7,7 @@ compatibility profile). Unknown members are refused, never ignored.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NoReturn
 
 from kipql.errors import KipError
@@ -22,6 +23,7 @@ _REQUEST = (
     "kip", "request_id", "space", "compatibility_profile", "execution", "read", "ingest", "preconditions",
     "operations", "parameters", "context", "requires", "options", "extensions",
 )  # fmt: skip
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
 _OPERATION = ("op_id", "language", "command", "ast", "parameters", "idempotency_key", "options", "extensions")
 
 
@@ -102,7 +104,9 @@ def _version(kip: Json) -> None:
 
 
 def _part(wire: Mapping[str, Json], name: str, known: tuple[str, ...]) -> Mapping[str, Json]:
-    part = form.members(wire.get(name, {}), name, (*known, "extensions"))
+    if name not in wire:
+        return _NOTHING
+    part = form.members(wire[name], name, (*known, "extensions"))
     form.extensions(part, name)
     return part
 

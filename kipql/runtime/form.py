@@ -4,8 +4,8 @@ Each one returns the value it accepted and raises InvalidRequestEnvelope, naming
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeGuard
 
 from kipql.errors import KipError
 from kipql.lang.words import near
@@ -17,6 +17,7 @@ CAPABILITY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*", re.ASCII)
 EXTENSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._/-]*", re.ASCII)
 
 _DEPTH = 96
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 def refuse(where: str, problem: str, hint: str | None = None) -> NoReturn:
@@ -24,9 +25,13 @@ def refuse(where: str, problem: str, hint: str | None = None) -> NoReturn:
     raise KipError("InvalidRequestEnvelope", f"{where} {problem}", hint=hint, details={"member": where})
 
 
+def _is_object(value: object) -> TypeGuard[Mapping[str, Json]]:
+    return value.__class__ is dict or isinstance(value, Mapping)
+
+
 def members(value: object, where: str, known: Sequence[str], required: Sequence[str] = ()) -> Mapping[str, Json]:
     """An object with none but known members and all the required ones."""
-    if not isinstance(value, Mapping):
+    if not _is_object(value):
         refuse(where, f"must be an object, not {json_type(value)}")
     for name in value:
         if name not in known:
@@ -40,7 +45,7 @@ def members(value: object, where: str, known: Sequence[str], required: Sequence[
 
 def named(value: object, where: str, names: re.Pattern[str]) -> Mapping[str, Json]:
     """An object whose member names follow a pattern."""
-    if not isinstance(value, Mapping):
+    if not _is_object(value):
         refuse(where, f"must be an object, not {json_type(value)}")
     for name in value:
         if not isinstance(name, str) or names.fullmatch(name) is None:
@@ -106,15 +111,20 @@ def extensions(owner: Mapping[str, Json], where: str) -> None:
 
 def check_depth(value: Any) -> None:
     """Refuse a request nested deeper than any statement could use. Raises ResourceExhausted."""
-    level: list[Any] = [value]
+    level: dict[int, Any] = {id(value): value}  # an object that is in several places is looked at once
     for _ in range(_DEPTH):
-        level = [inner for outer in level for inner in _inside(outer)]
+        level = {id(inner): inner for outer in level.values() for inner in _inside(outer) if _holds(inner)}
         if not level:
             return
     exhausted("depth", _DEPTH, "the request is nested too deeply")
 
 
-def _inside(value: Any) -> Sequence[Any]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return value if isinstance(value, list | tuple) else ()
+def _holds(value: Any) -> bool:
+    kind = value.__class__
+    return kind is dict or kind is list or (kind not in _PLAIN and isinstance(value, Mapping | list | tuple))
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if value.__class__ is dict:
+        return value.values()
+    return value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()

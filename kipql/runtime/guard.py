@@ -1,9 +1,11 @@
 """The last door: only KipError leaves kipql.
 
 An exception that is not one is a defect, or a limit of the interpreter; either way the caller gets a code, and
-the original stays attached as the cause.
+the original stays attached as the cause. A memory that was opened from a large snapshot may also have believed a file
+that someone forged: then that is what the caller is told.
 """
 
+import sys
 from typing import NoReturn
 
 from kipql.errors import KipError
@@ -20,13 +22,19 @@ def as_kip_error(error: Exception, text: str | None = None) -> KipError:
             hint="make the statement or its parameters smaller",
         )
     else:
-        wrapped = KipError(
+        wrapped = _damage() or KipError(
             "InternalError",
             f"{type(error).__name__}: {error}",
             hint="this is a defect of kipql; please report the statement",
         )
     wrapped.__cause__ = error
     return wrapped
+
+
+def _damage() -> KipError | None:
+    """What is wrong with the file that a memory came from, if that may be the cause."""
+    suspects = sys.modules.get("kipql.store.suspects")  # imported by the first memory that needs it
+    return suspects.verdict() if suspects is not None else None
 
 
 def reraise(error: Exception, text: str | None = None) -> NoReturn:

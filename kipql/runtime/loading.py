@@ -51,6 +51,7 @@ def load(
         raise KipError("TypeMismatch", f"batch is a number of records, not {batch!r}")
     if not isinstance(records, Iterable):
         raise KipError("TypeMismatch", f"records are an iterable of objects, not {type(records).__name__}")
+    session.budget(limits, cancel)  # what is wrong with them is said before a record is read
     ids: dict[str, str] = {}
     count = commits = 0
     for part in _batches(records, min(max(batch, 1), _LARGEST), cancel):

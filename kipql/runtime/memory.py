@@ -43,6 +43,7 @@ class Memory:
         durability: str,
         snapshot_after: int | None = None,
         embedder: "Embedder | None" = None,
+        follow: bool = True,
     ) -> None:
         from kipql.store.disk import DURABILITIES
 
@@ -52,6 +53,7 @@ class Memory:
             folder.open_folder(path, readonly=readonly)
         self.path = path
         self.readonly = readonly
+        self.follows = follow and readonly and path is not None
         self.limits = limits
         self.statements = Statements(limits)
         self._clock = clock
@@ -139,6 +141,14 @@ class Memory:
         return sorted({*folder.space_ids(self.path), *self._spaces})
 
     def _open(self, space_id: str) -> Space:
+        store = self._store(space_id)
+        try:
+            return self._made(store)
+        except BaseException:
+            store.close()
+            raise
+
+    def _store(self, space_id: str) -> "Store":
         from kipql.store.store import Store
 
         path = None
@@ -155,18 +165,15 @@ class Memory:
             limits=self.limits,
             schema=shipped.load_schema,
         )
-        try:
-            return self._made(store)
-        except BaseException:
-            store.close()
-            raise
-
-    def _made(self, store: "Store") -> Space:
         if self._embedder is not None:
             from kipql.search.run import use_embedder
 
             use_embedder(store.graph, self._embedder)
-        space = Space(store, self._clock)
+        return store
+
+    def _made(self, store: "Store") -> Space:
+        space_id = store.space_id
+        space = Space(store, self._clock, lambda: self._store(space_id))
         if store.head == 0 and not store.readonly and not store.notes.get("schema"):
             space.set_up([dict(package.artifact) for package in shipped.initial()])
         if self.path is not None and not store.readonly:

@@ -6,6 +6,7 @@ the commit frame, or as a note where there was no commit.
 """
 
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from kipql.errors import KipError
@@ -35,12 +36,23 @@ class _Kept:
 
 
 class Outcomes:
-    """The retained outcomes of one Space, by Principal and key."""
+    """The retained outcomes of one Space, by Principal and key. What a store kept is read when somebody first asks."""
 
-    __slots__ = ("_kept",)
+    __slots__ = ("_held", "_lock", "_store")
 
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], _Kept] = {}
+    def __init__(self, store: "Store") -> None:
+        self._store: Store | None = store  # until it was read
+        self._held: dict[tuple[str, str], _Kept] = {}
+        self._lock = RLock()
+
+    @property
+    def _kept(self) -> dict[tuple[str, str], _Kept]:
+        if self._store is not None:
+            with self._lock:
+                if (store := self._store) is not None:
+                    self._load(store)
+                    self._store = None
+        return self._held
 
     def replay(self, binding: Binding) -> Receipt | None:
         """The outcome that this request already has. Raises IdempotencyConflict when the key names another."""
@@ -62,11 +74,9 @@ class Outcomes:
 
     def keep(self, binding: Binding, receipt: Receipt) -> None:
         """Bind a key to an outcome that is durable."""
-        kept = self._kept.setdefault((binding.principal_id, binding.key), _Kept(binding.digest))
-        kept.receipts[binding.index] = receipt
+        _keep(self._kept, binding, receipt)
 
-    def load(self, store: "Store") -> None:
-        """Take up what a store kept."""
+    def _load(self, store: "Store") -> None:
         view = store.view()
         for kept in store.idempotency.values():
             binding = Binding(kept["principal_id"], kept["name"], kept["digest"], kept["index"])
@@ -82,7 +92,12 @@ class Outcomes:
                     handles=kept["handles"],
                     result=kept["result"],
                 )
-            self.keep(binding, receipt)
+            _keep(self._held, binding, receipt)
+
+
+def _keep(kept: dict[tuple[str, str], _Kept], binding: Binding, receipt: Receipt) -> None:
+    known = kept.setdefault((binding.principal_id, binding.key), _Kept(binding.digest))
+    known.receipts[binding.index] = receipt
 
 
 def packed(binding: Binding, receipt: Receipt) -> dict[str, Json]:

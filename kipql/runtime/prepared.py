@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from kipql.exec.unready import Unready
 from kipql.govern.principals import OWNER
@@ -13,7 +14,10 @@ from kipql.runtime.reading import answer, read
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
 from kipql.runtime.session import Session
-from kipql.runtime.writing import write
+from kipql.runtime.writing import write_alone
+
+if TYPE_CHECKING:
+    from kipql.exec.examine import Examined
 
 
 class Statement:
@@ -29,13 +33,14 @@ class Statement:
     ('KQL', ('name',), [])
     """
 
-    __slots__ = ("_parsed", "_session", "language", "parameters", "text")
+    __slots__ = ("_fast", "_parsed", "_session", "language", "parameters", "text")
 
     def __init__(self, session: Session, parsed: Parsed) -> None:
         if isinstance(parsed.node, ast.Find):
             parsed.prepared(session.view().environment)
         self._session = session
         self._parsed = parsed
+        self._fast: tuple[Any, ...] | None = None
         self.text = parsed.text
         self.language = parsed.language
         self.parameters = tuple(param.name for param in parsed.parameters)
@@ -49,25 +54,32 @@ class Statement:
     ) -> Result:
         """Run it as a read; see `Nexus.query`. Raises KipError; ReadonlyViolation for a mutation."""
         try:
-            session, ready = self._session, self._parsed.ready
-            # As `answer` does for the owner of the memory, without a call for each step.
-            if ready is not None and limits is None and cancel is None and session.principal is OWNER:
-                settled, space = ready.state, session.space
-                if (
-                    settled is not None
-                    and settled.head is space.view()
-                    and settled.limits is session.limits
-                    and settled.run is not None
-                    and session.pinned is None
-                ):
+            fast = self._fast
+            if fast is not None and limits is None and cancel is None:
+                head, space, store, run, projecting, cursors = fast
+                if store.newest is head and not space.closed:
                     try:
-                        found: Result = settled.run(parameters, session.projecting, space.cursors)
+                        found: Result = run(parameters, projecting, cursors)
                         return found
                     except Unready:
-                        return read(session, self._parsed, parameters, session.budget())
-            return answer(session, self._parsed, parameters, limits, cancel)
+                        return read(self._session, self._parsed, parameters, self._session.budget())
+            session = self._session
+            found = answer(session, self._parsed, parameters, limits, cancel)
+            self._fast = self._settled(session)
+            return found
         except Exception as error:
             reraise(error, self.text)
+
+    def _settled(self, session: Session) -> tuple[Any, ...] | None:
+        """What `answer` would come to again for the owner of the memory, as long as the head stands: what a ready path
+        is called with, in one object, so that a call looks at few."""
+        ready, space = self._parsed.ready, session.space
+        settled = None if ready is None else ready.state
+        if settled is None or settled.run is None or settled.limits is not session.limits:
+            return None
+        if session.principal is not OWNER or session.pinned is not None:
+            return None
+        return settled.head, space, space.store, settled.run, session.projecting, space.cursors
 
     def execute(
         self,
@@ -78,9 +90,10 @@ class Statement:
     ) -> Result | Receipt:
         """Run it, whatever it is; see `Nexus.execute`. Raises KipError."""
         try:
-            if not self._parsed.mutation:
-                return answer(self._session, self._parsed, parameters, limits, cancel)
-            return write(self._session, self._parsed, parameters, self._session.budget(limits, cancel))
+            session, parsed = self._session, self._parsed
+            if not parsed.mutation:
+                return answer(session, parsed, parameters, limits, cancel)
+            return write_alone(session, parsed, parameters, limits, cancel)
         except Exception as error:
             reraise(error, self.text)
 
@@ -90,6 +103,22 @@ class Statement:
 
         try:
             return explain(self._session, self._parsed, parameters)
+        except Exception as error:
+            reraise(error, self.text)
+
+    def examine(self, parameters: Mapping[str, object] | None = None, *, limits: Limits | None = None) -> "Examined":
+        """Its plan as data, each operator with the candidates that were expected, its starts and its rows; it is run
+        only where parameters are given (`{}` for none). Raises KipError.
+
+        >>> import kipql
+        >>> query = kipql.open().prepare('FIND(?c.name) WHERE { ?c {type: "Person"} }')
+        >>> [(line.text, line.estimated, line.rows) for line in query.examine({}).lines]
+        [('concept ?c [type Person]', 0, 0)]
+        """
+        from kipql.runtime.explaining import examine
+
+        try:
+            return examine(self._session, self._parsed, parameters, limits)
         except Exception as error:
             reraise(error, self.text)
 

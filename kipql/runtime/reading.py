@@ -19,6 +19,8 @@ from kipql.runtime.work import Work
 if TYPE_CHECKING:
     from kipql.store.view import View
 
+_PROVISIONAL = ("snapshot_seq", "index_seq", "current_space_seq")
+
 
 def answer(
     session: Session,
@@ -28,7 +30,11 @@ def answer(
     cancel: Event | None = None,
 ) -> Result:
     """Run one KQL or META statement, by its ready path where it has one. Raises as `read`."""
-    ready = parsed.ready
+    ready, given = parsed.ready, parameters
+    if ready is None and limits is None and cancel is None:
+        shared = parsed.shared(parameters, session.space.view().environment)
+        if shared is not None:
+            ready, given = shared
     if ready is not None and limits is None and cancel is None:
         space = session.space
         head = space.view()
@@ -39,12 +45,12 @@ def answer(
                 settled = ready.settle(head, session.limits, Result)
             if settled.run is not None:
                 try:
-                    found: Result = settled.run(parameters, projections, space.cursors)
+                    found: Result = settled.run(given, projections, space.cursors)
                     return found
                 except Unready:
                     pass
                 except KipError as error:
-                    raise ready.locate(error) from None
+                    raise parsed.locate(error, head.environment) from None
     return read(session, parsed, parameters, session.budget(limits, cancel))
 
 
@@ -77,15 +83,21 @@ def read(session: Session, parsed: Parsed, parameters: Mapping[str, object] | No
 def read_inside(work: Work, parsed: Parsed, parameters: Mapping[str, object] | None) -> Result:
     """Run a read on the own state of a transaction under way (§32.6). Raises as `read`.
 
-    Everything is built at once, because that state is provisional; for the same reason there is no cursor. META
-    knows commits only, so it reads the head.
+    Everything is built at once, because that state is provisional; for the same reason there is no cursor. A SEARCH
+    finds the transaction's own writes too (§79); the rest of META knows commits only, so it reads the head.
     """
     session, budget, view = work.session, work.budget, work.view()
     parsed.refuse_mutation()
-    if not isinstance(parsed.node, ast.Find):
+    if not isinstance(parsed.node, ast.Find | ast.Search):
         return read(session, parsed, parameters, budget)
     parsed.admit(session.authority)
     given = parsed.bind(parameters, budget.limits)
+    if isinstance(parsed.node, ast.Search):
+        from kipql.runtime.describing import describe
+
+        hits = describe(session, parsed, given, parameters or {}, budget, view)
+        seqs = {name: min(seq, view.seq - 1) for name, seq in hits.context.items() if name in _PROVISIONAL}
+        return Result(Answered(hits.columns, list(hits.rows), {**hits.context, **seqs}, None, hits.truncated))
 
     def at(seq: int) -> "View":
         return view if seq == view.seq else session.at(seq)
@@ -93,4 +105,4 @@ def read_inside(work: Work, parsed: Parsed, parameters: Mapping[str, object] | N
     rows = parsed.prepared(view.environment).run(view, given, budget, at=at, projections=session.projections)
     context = rows.context
     context["snapshot_seq"] = min(context["snapshot_seq"], view.seq - 1)
-    return Result(Answered(rows.columns, rows.rows, context, None, rows.truncated))
+    return Result(Answered(rows.columns, rows.rows, context, None, rows.truncated, parsed.caveats))

@@ -1,8 +1,11 @@
-"""Receipt: the client's view of a transaction outcome (§33.2)."""
+"""Receipt: the client's view of a transaction outcome (§33.2).
 
-from collections.abc import Mapping, Sequence
+Most writers look at one member of it or at none, so what a commit has to say is put together when it is asked for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kipql.times import format_instant
 from kipql.values import Json
@@ -16,8 +19,29 @@ def _nothing() -> dict[str, Json]:
     return {}
 
 
+class _Later:
+    """Members that are filled in at the first look."""
+
+    __slots__ = ("_changes", "_members")
+    _members: Callable[[], dict[str, Any]]
+    _changes: Callable[[], Sequence[Mapping[str, Json]]]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in type(self).__dataclass_fields__:
+                raise AttributeError(f"a Receipt has no member {name!r}")
+            put = object.__setattr__
+            if name == "changes":
+                put(self, name, self._changes())
+            else:
+                for member, value in self._members().items():
+                    put(self, member, value)
+            return object.__getattribute__(self, name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(_Later):
     """What a write did.
 
     status       "committed", or "no_effect" when nothing changed (then there is no sequence, §32.8)
@@ -68,20 +92,54 @@ class Receipt:
 
 def committed(commit: "Commit", space_id: str, handles: Mapping[str, str], result: Json = None) -> Receipt:
     """The Receipt of a commit."""
-    return Receipt(
-        status="committed",
-        space_id=space_id,
-        snapshot_seq=commit.seq - 1,
-        space_seq=commit.seq,
-        tx_id=commit.tx_id,
-        committed_at=format_instant(commit.at),
-        transaction_class=commit.transaction_class,
-        schema_environment_version=commit.environment_version,
-        principal_id=commit.origin.principal_id,
-        handles=handles,
-        changes=commit.changes,
-        result=result,
+    return later(
+        lambda: members(
+            space_id,
+            commit.seq,
+            commit.at,
+            commit.environment_version,
+            commit.origin.principal_id,
+            handles,
+            result,
+            commit.transaction_class,
+        ),
+        commit.entries,
     )
+
+
+def later(members: Callable[[], dict[str, Any]], changes: Callable[[], Sequence[Mapping[str, Json]]]) -> Receipt:
+    """A Receipt that asks for its members when it is looked at, and for its changes apart from the others."""
+    receipt = Receipt.__new__(Receipt)
+    object.__setattr__(receipt, "_members", members)
+    object.__setattr__(receipt, "_changes", changes)
+    return receipt
+
+
+def members(
+    space_id: str,
+    seq: int,
+    at: int,
+    environment_version: int,
+    principal_id: str,
+    handles: Mapping[str, str],
+    result: Json = None,
+    transaction_class: str = "cognitive",
+) -> dict[str, Any]:
+    """The members of the Receipt of a commit, its changes left out."""
+    return {
+        "status": "committed",
+        "space_id": space_id,
+        "snapshot_seq": seq - 1,
+        "space_seq": seq,
+        "tx_id": f"{space_id}#{seq}",
+        "committed_at": format_instant(at),
+        "transaction_class": transaction_class,
+        "schema_environment_version": environment_version,
+        "principal_id": principal_id,
+        "handles": handles,
+        "result": result,
+        "replayed": False,
+    }
 
 
 def without_effect(

@@ -14,7 +14,8 @@ from kipql.runtime import capabilities, form
 from kipql.runtime.envelope import Request, read_envelope
 from kipql.runtime.guard import as_kip_error, wire_error
 from kipql.runtime.ingestion import attach
-from kipql.runtime.reading import read, read_inside
+from kipql.runtime.reading import answer as answer_read
+from kipql.runtime.reading import read_inside
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.response import Wire, read_result, refusal, rehearsed_result, response, write_result
 from kipql.runtime.session import Session
@@ -43,7 +44,8 @@ def answer(envelope: object, enter: Callable[[str | None], Session]) -> Wire:
 def _respond(request: Request, session: Session, began: float) -> Wire:
     if said := {name: request.context[name] for name in ("purpose", "risk") if name in request.context}:
         session = replace(session, projecting=replace(session.projecting, **said))
-    capabilities.require(request.requires, session.capabilities)
+    if request.requires:
+        capabilities.require(request.requires, session.capabilities)
     session = pinned(session, request.snapshot_token)
     steps = steps_of(request, session)
     _check_binding(request, steps)
@@ -134,7 +136,7 @@ def _one_by_one(request: Request, session: Session, steps: Sequence[Step], began
         try:
             if step.failure is not None:
                 raise step.failure
-            results.append(step.labelled(_run(request, _in_time(request, session, began), step, alone)))
+            results.append(step.done(_run(request, _in_time(request, session, began), step, alone)))
         except Exception as error:
             results.append(step.failed(error))
             stopped = request.mode == "sequence" and request.on_error == "stop"
@@ -144,9 +146,10 @@ def _one_by_one(request: Request, session: Session, steps: Sequence[Step], began
 def _run(request: Request, session: Session, step: Step, alone: bool) -> Wire:
     parsed, parameters = step.parsed, step.operation.parameters
     assert parsed is not None
-    budget = session.budget()
     if not parsed.mutation:
-        return read_result(check_read(session, read(session, parsed, parameters, budget)))
+        found = answer_read(session, parsed, parameters)
+        return read_result(found if request.snapshot_token is None else check_read(session, found))
+    budget = session.budget()
     if session.readonly:
         parsed.refuse_mutation()
     entries = () if step.defines else request.ingest
@@ -154,7 +157,7 @@ def _run(request: Request, session: Session, step: Step, alone: bool) -> Wire:
         return rehearsed_result(session, rehearse(session, parsed, parameters, budget, entries))
 
     def decide() -> Receipt | None:
-        known = session.space.outcomes.replay(step.binding) if step.binding is not None else None
+        known = session.retained(step.binding)
         if known is None and alone:
             _check_preconditions(request, session)
         return known
@@ -166,6 +169,8 @@ def _run(request: Request, session: Session, step: Step, alone: bool) -> Wire:
 def _atomic(request: Request, session: Session, steps: Sequence[Step], began: float) -> Wire:
     """One transaction for all operations; reads see its writes; all or none (§75.3)."""
     if not any(step.writes for step in steps):
+        if len(steps) > 1 and session.pinned is None:  # all of them read one state
+            session = replace(session, pinned=session.space.view().seq)
         return response(request, session, _one_by_one(request, session, steps, began, alone=False))
     binding = next((step.binding for step in steps if step.binding is not None), None)
     results, at = [], 0
@@ -180,7 +185,7 @@ def _atomic(request: Request, session: Session, steps: Sequence[Step], began: fl
     try:
         budget = _in_time(request, session, began).budget()
         with Work(session, budget, rehearsal=request.dry_run) as work:
-            known = session.space.outcomes.replay(binding) if binding is not None else None
+            known = session.retained(binding)
             if known is not None:
                 status = "no_effect" if known.status == "no_effect" else "succeeded"
                 return response(request, session, [step.labelled({"status": status}) for step in steps], known)
@@ -188,7 +193,7 @@ def _atomic(request: Request, session: Session, steps: Sequence[Step], began: fl
             check_start(session)
             minted = work.ingest(request.ingest)
             for step in steps:
-                results.append(step.labelled(_atomic_step(session, work, step, minted)))
+                results.append(step.done(_atomic_step(session, work, step, minted)))
                 at += 1
             if request.dry_run:
                 results[-1]["result"] = work.rehearse()

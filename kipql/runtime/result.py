@@ -5,16 +5,20 @@ that lists, a row is the listed object, and for one that describes there is a si
 """
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kipql.errors import KipError
 from kipql.exec.rows import Told
+from kipql.runtime.guard import reraise
 from kipql.values import Json
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+    from kipql.plan.caveats import Caveat
 
 
 class Answer(Protocol):
@@ -30,6 +34,8 @@ class Answer(Protocol):
     def truncated(self) -> bool: ...
     @property
     def context(self) -> Mapping[str, Json]: ...
+    @property
+    def warnings(self) -> "tuple[Caveat, ...]": ...
 
 
 class Answered(NamedTuple):
@@ -40,8 +46,10 @@ class Answered(NamedTuple):
     context: Mapping[str, Json]
     next_cursor: str | None = None
     truncated: bool = False
+    warnings: "tuple[Caveat, ...]" = ()
 
 
+_DRAWN_BY = "kipql.render.html"  # a layer above this one: a notebook asks for it, nothing here depends on it
 _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 
 
@@ -53,6 +61,7 @@ class Result(Told):
     next_cursor  continues after these rows, or None
     truncated    whether LIMIT left rows out
     context      `space_id`, `snapshot_seq`, `schema_environment_version`, and `basis` for beliefs (§50)
+    warnings     what is legal and hardly meant in the statement, such as a field that nothing has: `Caveat` each
 
     >>> import kipql
     >>> result = kipql.open().query("FIND(COUNT(?c)) WHERE { ?c CONCEPT {} }")
@@ -69,7 +78,10 @@ class Result(Told):
     def __getattr__(self, name: str) -> Any:
         # Whole elements in rows are built when first looked at, from the snapshot that was read.
         if name == "rows":
-            rows = self.rows = self._answer.rows
+            try:
+                rows = self.rows = self._answer.rows
+            except Exception as error:
+                reraise(error)
             return rows
         raise AttributeError(f"a Result has no {name!r}")
 
@@ -77,7 +89,10 @@ class Result(Told):
     def _answer(self) -> Answer:
         held: Any = self.held
         if held.__class__ is tuple:
-            held = self.held = held[0](*held[1:])
+            try:
+                held = self.held = held[0](*held[1:])
+            except Exception as error:
+                reraise(error)
         answer: Answer = held
         return answer
 
@@ -101,6 +116,11 @@ class Result(Told):
         """What was read: Space, snapshot, environment (§50)."""
         return self._answer.context
 
+    @property
+    def warnings(self) -> "tuple[Caveat, ...]":
+        """What is legal and hardly meant in the statement: a member that nothing has reads as null (§44.1)."""
+        return self._answer.warnings
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.rows)
 
@@ -110,6 +130,10 @@ class Result(Told):
     def __repr__(self) -> str:
         more = ", more to come" if self.next_cursor else ""
         return f"<Result {', '.join(self.columns)}: {len(self.rows)} rows{more}>"
+
+    def _repr_html_(self) -> str:
+        drawn: str = import_module(_DRAWN_BY).result_html(self)
+        return drawn
 
     @property
     def basis(self) -> Mapping[str, Json] | None:
@@ -166,8 +190,6 @@ class Result(Told):
 
 
 def _imported(module: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError:

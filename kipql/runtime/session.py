@@ -17,10 +17,12 @@ from kipql.govern.view import authorized
 from kipql.limits import Budget, Limits
 from kipql.runtime.capabilities import available
 from kipql.runtime.parsed import Statements
+from kipql.runtime.receipt import Receipt, committed
 from kipql.runtime.space import Space
 from kipql.values import Json
 
 if TYPE_CHECKING:
+    from kipql.runtime.outcomes import Binding
     from kipql.store.view import View
 
 
@@ -70,8 +72,13 @@ class Session:
         return available(self.registry, self.authority)
 
     def spaces(self) -> list[dict[str, Json]]:
-        """The rows of LIST SPACES that the caller may see."""
-        return self.rows(self.principal)
+        """The rows of LIST SPACES that the caller may see; the Space that reads are pinned in as it was then (§78)."""
+        rows = self.rows(self.principal)
+        if self.pinned is None:
+            return rows
+        view = self.space.at(self.pinned)
+        was = {"space_seq": view.seq, "schema_environment_version": view.environment.version}
+        return [{**row, **was} if row["space_id"] == self.space.id else row for row in rows]
 
     def view(self) -> "View":
         """The head, or the state that reads are pinned to, as this caller may see it."""
@@ -83,6 +90,15 @@ class Session:
     def at(self, seq: int) -> "View":
         """The Space at a sequence, as this caller may see it now (§68.2)."""
         return authorized(self.space.at(seq), self.authority)
+
+    def retained(self, binding: "Binding | None") -> Receipt | None:
+        """The outcome that a request already has (§34.3), its changes as this caller may see them now (§68.2). Raises
+        IdempotencyConflict when its key names another one."""
+        known = self.space.outcomes.replay(binding) if binding is not None else None
+        if known is None or known.space_seq is None or self.authority.sees_all:
+            return known
+        told = authorized(self.space.at(known.space_seq), self.authority).commit(known.space_seq)
+        return committed(told, self.space.id, known.handles, known.result)
 
     def budget(self, limits: Limits | None = None, cancel: threading.Event | None = None) -> Budget:
         """A fresh Budget for one call."""

@@ -12,6 +12,7 @@ from kipql.schema.artifacts import COGNITIVE_MEMORY, FILES
 from kipql.schema.environment import Environment
 from kipql.schema.packages import Package
 from kipql.schema.packages import shipped as find_shipped
+from kipql.schema.strict import check_path
 from kipql.values import Json, json_type
 
 _environments: dict[tuple[object, ...], Environment] = {}
@@ -25,14 +26,15 @@ def initial() -> list[Package]:
 def package(given: object) -> Package:
     """The package that a host means: a Package, an artifact, or the ref of a shipped one.
 
-    Raises ConstraintViolation for a malformed artifact, SchemaPackageUnavailable for a ref that does not ship.
+    Raises ConstraintViolation for a malformed artifact and for a path that is the Space's own (§20.16),
+    SchemaPackageUnavailable for a ref that does not ship.
     """
-    if isinstance(given, Package):
-        return given
     if isinstance(given, str):
         return _shipped(given)
-    if isinstance(given, Mapping):
-        return Package.load(given)
+    if isinstance(given, Package | Mapping):
+        found = given if isinstance(given, Package) else Package.load(given)
+        check_path(found.package_id)
+        return found
     raise KipError(
         "TypeMismatch",
         f"a package is a Package, an artifact or the ref of a shipped one, not {json_type(given)}",

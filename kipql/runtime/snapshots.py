@@ -28,7 +28,7 @@ def coordinate(session: Session, seq: int) -> dict[str, Json]:
         "space_id": space.id,
         "snapshot_seq": seq,
         "schema_environment_version": (view if view.seq == seq else space.at(seq)).environment.version,
-        "snapshot_token": space.cursors.issue(_FAMILY, space.id, seq, None),
+        "snapshot_token": space.cursors.name(_FAMILY, space.id, seq),
     }
 
 
@@ -65,8 +65,10 @@ def check_read(session: Session, result: Result) -> Result:
 
     Raises InvalidRequestEnvelope.
     """
+    if session.pinned is None:
+        return result
     seq = result.context.get("snapshot_seq")
-    if session.pinned is not None and seq != session.pinned:
+    if seq != session.pinned:
         refuse(MEMBER, f"names sequence {session.pinned}, and the statement names {seq}", "leave one of them out")
     return result
 

@@ -4,6 +4,7 @@ Reading takes no lock: the view of the head is made once per commit and shared. 
 time; the lock is held from its begin to its end, so a read-only caller never waits.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,25 +34,28 @@ Subscriber = Callable[[dict[str, Json]], None]
 
 
 class Space:
-    """A store with its cursors, retained outcomes and subscribers."""
+    """A store with its cursors, retained outcomes and subscribers.
+
+    again  opens the store of a reader once more, where following the writer takes it
+    """
 
     __slots__ = (
-        "_clock", "_closed", "_lock", "_order", "_subscribers", "_telling", "_told", "_untold", "_writing", "control",
-        "cursors", "governance", "outcomes", "store",
+        "_again", "_clock", "_lock", "_order", "_process", "_still", "_subscribers", "_telling", "_told",
+        "_untold", "_writing", "closed", "control", "cursors", "governance", "outcomes", "store",
     )  # fmt: skip
 
-    def __init__(self, store: "Store", clock: Clock | None = None) -> None:
+    def __init__(self, store: "Store", clock: Clock | None = None, again: "Callable[[], Store] | None" = None) -> None:
         self.store = store
-        self.cursors = Cursors(_cursor_key(store))
-        self.outcomes = Outcomes()
-        self.outcomes.load(store)
         self.control = Control(store.graph)
-        self.governance = Governance(store.graph.controls, lambda: store.view().environment)
+        self._take(store)
+        self._again = again
+        self._process = os.getpid()
+        self._still = 0  # how many keep writers out
         self._subscribers: list[Subscriber] = []
         self._clock = clock
         self._lock = RLock()
         self._writing = False
-        self._closed = False
+        self.closed = False
         self._order = Lock()
         self._untold: deque[int] = deque()
         self._told = store.head  # commits whose envelopes were handed out, or that nobody subscribed to
@@ -68,13 +72,61 @@ class Space:
 
     def view(self) -> "View":
         """The head; the same object until the next commit. Raises MemoryUnavailable once it is closed."""
-        if self._closed:
+        if self.closed:
             self._check_open()
         return self.store.newest
 
     def at(self, seq: int) -> "View":
         """The Space as it was after commit `seq`. Raises HistoricalSnapshotUnavailable beyond the head."""
         return self.store.view(seq)
+
+    def look(self) -> None:
+        """Of a reader: take up what a writer committed since the last look. A dump, a backup or a rehearsal that is
+        under way keeps the Space as it is; so does a fork, and a folder that is gone.
+
+        Raises MemoryDamaged, MemoryFormatUnsupported, MemoryUnavailable.
+        """
+        if self.closed:
+            self._check_open()
+        if self._process != os.getpid():
+            return  # a thread of the parent may have been in the middle of it
+        while not self._lock.acquire(timeout=_POLL):
+            if self._writing or self._still:
+                return
+        try:
+            if not (self._writing or self._still):
+                self._follow()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise KipError("MemoryUnavailable", f"the writer can not be followed: {error.strerror or error}") from error
+        finally:
+            self._lock.release()
+        if self.store.head > self._told:
+            self.publish(self.store.view().commit(self.store.head))
+
+    def _follow(self) -> None:
+        store, before = self.store, self.store.newest
+        if store.follow():
+            if store.newest is not before:
+                self.outcomes = Outcomes(store)
+            return
+        assert self._again is not None
+        fresh = self._again()
+        pending = self.governance.pending
+        self.control.follow(fresh.graph)
+        self._take(fresh)
+        self.governance.pending = pending
+        self._told = min(self._told, fresh.head)
+        store.newest = fresh.newest  # who knows the old store by its head looks again
+        store.close()
+
+    def _take(self, store: "Store") -> None:
+        """Everything that is made of a store; the store itself last, for who reads meanwhile."""
+        self.cursors = Cursors(_cursor_key(store))
+        self.outcomes = Outcomes(store)
+        self.governance = Governance(store.graph.controls, lambda: store.newest.environment)
+        self.store = store
 
     def set_up(self, artifacts: list[dict[str, Json]]) -> None:
         """Activate packages before the first commit: no sequence, environment version 1 (§20.8)."""
@@ -93,10 +145,11 @@ class Space:
         was opened read-only, ExecutionTimeout, MemoryUnavailable once it is closed.
         """
         self.store.check_process()
-        while not self._lock.acquire(timeout=_POLL):
-            if budget is not None:
-                budget.check()
-        try:
+        held, transaction = False, None
+        try:  # whatever goes wrong from here on, no lock is kept
+            while not (held := self._lock.acquire(timeout=_POLL)):
+                if budget is not None:
+                    budget.check()
             self._check_open()
             if self._writing:
                 raise KipError(
@@ -105,11 +158,38 @@ class Space:
                     hint="inside `with nexus.transaction() as tx`, write with tx.execute",
                 )
             transaction = self.store.begin(self.moment(), origin)
+            self._writing = True
+            return transaction
+        except BaseException:
+            if transaction is not None:
+                transaction.rollback()
+            if held:
+                self._lock.release()
+            raise
+
+    def begin_at_once(self) -> int | None:
+        """The transaction time of a write that is done at once; None when it would have to wait, or may not begin."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            if not (self.closed or self._writing) and self.store.begin_at_once():
+                try:
+                    at = self.moment()
+                    self._writing = True
+                    return at
+                except BaseException:
+                    self.store.end_at_once()
+                    raise
         except BaseException:
             self._lock.release()
             raise
-        self._writing = True
-        return transaction
+        self._lock.release()
+        return None
+
+    def end_at_once(self) -> None:
+        """What `begin_at_once` began is over."""
+        self.store.end_at_once()
+        self.end()
 
     def end(self) -> None:
         """The transaction is committed or rolled back."""
@@ -118,7 +198,7 @@ class Space:
 
     def close(self) -> None:
         """Let go of the store; a transaction that is open is rolled back."""
-        self._closed = True
+        self.closed = True
         self.store.close()
 
     @contextmanager
@@ -127,7 +207,18 @@ class Space:
         with self._lock:
             if self._writing:
                 raise KipError("SerializationConflict", "a transaction is open in this thread", hint="end it first")
-            yield
+            self._still += 1
+            try:
+                yield
+            finally:
+                self._still -= 1
+
+    def snapshot(self) -> int:
+        """Write a snapshot beside what is committed meanwhile; its size. Raises as `Store.snapshot`, and
+        SerializationConflict inside a transaction, which it would wait for."""
+        with self.still():
+            pass
+        return self.store.snapshot()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Tell of every commit from now on; the function that ends it, which may be called again."""
@@ -138,6 +229,13 @@ class Space:
                 self._subscribers.remove(subscriber)
 
         return end
+
+    def tell(self, seq: int) -> None:
+        """`publish` for a commit that nobody has in hand."""
+        if self._subscribers:
+            self.publish(self.store.view().commit(seq))
+        elif seq > self._told:
+            self._told = seq
 
     def publish(self, commit: "Commit") -> None:
         """Hand the change envelope of a commit to the subscribers (§36). A subscriber's own failure is logged:
@@ -172,7 +270,7 @@ class Space:
                 logging.getLogger("kipql").exception("a subscriber failed on commit %s", commit.tx_id)
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self.closed:
             raise KipError("MemoryUnavailable", "this memory is closed", hint="open it again")
 
     def moment(self) -> int:

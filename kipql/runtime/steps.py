@@ -34,6 +34,13 @@ class Step:
         """Whether it is a DEFINE, which opens no cognitive transaction (§20.16)."""
         return self.parsed is not None and isinstance(self.parsed.node, ast.Define)
 
+    def done(self, result: Wire) -> Wire:
+        """The result of an operation that ran, with what is hardly meant in it (§81)."""
+        if self.parsed is not None and (caveats := self.parsed.caveats):
+            text = self.parsed.text
+            result = {**result, "warnings": [caveat.to_dict(text) for caveat in caveats]}
+        return self.labelled(result)
+
     def labelled(self, result: Wire) -> Wire:
         """The result with the operation's id (§81.1)."""
         return result if self.operation.op_id is None else {"op_id": self.operation.op_id, **result}

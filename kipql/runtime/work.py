@@ -47,8 +47,8 @@ class Work:
 
     Waits for another thread's transaction as long as the budget allows.
 
-    Raises SerializationConflict when this thread has a transaction open, ReadonlyViolation when only reading is
-    allowed (unless it is a rehearsal, which never commits).
+    Raises SerializationConflict when this thread has a transaction open (a rehearsal: UnsupportedIsolation, for it
+    can never be inside), ReadonlyViolation when only reading is allowed (unless it is a rehearsal: that never commits).
     """
 
     __slots__ = (
@@ -70,18 +70,22 @@ class Work:
         self._result: Json = None
         self._statements = 0
         self._defined = False
-        self._tx = session.space.begin(origin or session.principal.origin, budget)
-        self._open = True
-        # Nobody else can write now, so what the writer may do can not change before the commit (§28.6).
+        self._open = False
         try:
+            self._tx = session.space.begin(origin or session.principal.origin, budget)
+            self._open = True
+        except KipError as error:
+            raise _never_inside(error) if rehearsal else error from None
+        try:
+            # Nobody else can write now, so what the writer may do can not change before the commit (§28.6).
             authority = session.authority
+            self._gate = None if authority.full else Gate(authority, self._tx)
+            self._context = mutate.WriteContext(budget=budget, principal=session.principal.id)
+            if self._gate is not None and not authority.sees_all:
+                self._context.seen = self._gate.seen
         except BaseException:
             self.abandon()
             raise
-        self._gate = None if authority.full else Gate(authority, self._tx)
-        self._context = mutate.WriteContext(budget=budget, principal=session.principal.id)
-        if self._gate is not None and not authority.sees_all:
-            self._context.seen = self._gate.seen
 
     def __enter__(self) -> Self:
         return self
@@ -189,12 +193,21 @@ class Work:
             return receipt
         retained = packed(binding, self.pending(Done(self._handles, self._result), tx.seq)) if binding else None
         commit = tx.commit(idempotency=retained, written=self._close)
-        receipt = committed(commit, space.id, self._handles, self._result)
+        told = commit
+        if self._gate is not None and not self.session.authority.sees_all:
+            told = self._gate.seen(space.at(commit.seq)).commit(commit.seq)  # what is hidden moved no counter (§30.4)
+        receipt = committed(told, space.id, self._handles, self._result)
         if binding is not None:
             space.outcomes.keep(binding, receipt)
         self._close()
         space.publish(commit)
         return receipt
+
+    def _foreseen(self, changes: "Iterable[Mapping[str, Json]]") -> list[Json]:
+        """The changes of a rehearsal as its writer may see them."""
+        if self._gate is None or self.session.authority.sees_all:
+            return list(changes)
+        return list(self._gate.told(changes))
 
     def rehearse(self) -> dict[str, Json]:
         """What a commit would do now; then everything is rolled back (PREVIEW, dry run; §69.3, §69.4)."""
@@ -206,7 +219,7 @@ class Work:
             "effect": "changes" if changed else "no_effect",
             "snapshot_seq": tx.base.seq,
             "schema_environment_version": tx.base.environment.version,
-            "changes": list(tx.changes) if changed else [],
+            "changes": self._foreseen(tx.changes) if changed else [],
             "handles": dict(self._handles),
         }
         self.abandon()
@@ -243,8 +256,14 @@ class Work:
         try:
             yield
             gate.check(self._tx.written_since(mark))
-        except KipError as error:
-            self._tx.restore(mark)
+            for refusal in self._context.hidden:
+                raise refusal
+        except BaseException as error:
+            if self._open:
+                self._tx.restore(mark)
+            self._context.hidden.clear()
+            if not isinstance(error, KipError):
+                raise
             if error.code == "RequiresApproval" and gate.waiting is not None:
                 self.session.space.governance.wait(gate.waiting)
             raise gate.neutral(error) from None
@@ -283,3 +302,14 @@ class Work:
     def _check_open(self) -> None:
         if not self._open:
             raise KipError("PreconditionFailed", "this transaction has ended", hint="begin a new one")
+
+
+def _never_inside(error: KipError) -> KipError:
+    """A rehearsal inside a transaction is refused for good: to send the same request again would not help."""
+    if error.code != "SerializationConflict":
+        return error
+    return KipError(
+        "UnsupportedIsolation",
+        "a mutation is tried out in a transaction of its own, and one is under way",
+        hint="send it in a request of its own; options.dry_run tries a whole batch",
+    )

@@ -1,8 +1,10 @@
 """Running one statement that may write, as a transaction of its own (§32.1)."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from kipql.limits import Budget
+from kipql.govern.principals import OWNER
+from kipql.limits import Budget, Limits
 from kipql.runtime.outcomes import Binding
 from kipql.runtime.parsed import Parsed
 from kipql.runtime.receipt import Receipt
@@ -36,6 +38,30 @@ def write(
         check_start(session)
         work.write(parsed, {**(parameters or {}), **work.ingest(entries)} if entries else parameters)
         return work.commit(binding)
+
+
+def write_alone(
+    session: Session,
+    parsed: Parsed,
+    parameters: Mapping[str, object] | None,
+    limits: Limits | None,
+    cancel: threading.Event | None,
+) -> Receipt:
+    """`write` for a statement that came without material and without a key; a plain claim has a way of its own."""
+    if (
+        limits is None
+        and cancel is None
+        and session.principal is OWNER
+        and not session.readonly
+        and session.pinned is None
+    ):
+        from kipql.runtime.claiming import claim_of
+
+        claim = claim_of(parsed)
+        receipt = None if claim is None else claim.run(session, parameters)
+        if receipt is not None:
+            return receipt
+    return write(session, parsed, parameters, session.budget(limits, cancel))
 
 
 def rehearse(

@@ -13,6 +13,7 @@ from kipql.schema.definitions import (
     Definition,
     FacetDefinition,
     FieldDefinition,
+    Fielded,
     PredicateType,
     StructuralField,
 )
@@ -130,10 +131,10 @@ def _package_notes(package: Package) -> Iterator[str]:
 def _notes(definition: Definition, package: Package) -> Iterator[str]:
     if not (definition.description or "").strip():
         yield "has no description; models read it to decide what to write"
-    if isinstance(definition, ConceptType | FacetDefinition):
+    if isinstance(definition, Fielded):
         for field in definition.fields.values():
             yield from _field_notes(field, package)
-        if isinstance(definition, FacetDefinition) and not definition.fields and definition.closed:
+        if isinstance(definition, FacetDefinition) and not definition.fields and not definition.open:
             yield "is closed and has no fields, so it can hold nothing"
     if isinstance(definition, PredicateType):
         yield from _predicate_notes(definition)

@@ -94,10 +94,19 @@ def check_contract(contract: Contract, what: str, lock: Mapping[str, str] | None
         pinned = lock.get(identity) if lock else None
         if pinned is None:
             raise _refused(what, f"uses {identity}, which validation_schemas does not pin")
-        if pinned != PUBLISHED_DIGESTS.get(identity) and pinned != _resource_digest(identity):
-            raise KipError("DigestMismatch", f"{what}: {identity} is pinned to {pinned}, which is not here")
+    check_pins({identity: lock[identity] for identity in needed} if lock is not None else {}, what)
     if contract.pointer is None:
         _check_schema(contract.schema, what)
+
+
+def check_pins(lock: Mapping[str, str], what: str) -> None:
+    """Whether every packaged schema that a package locks is the one that is here, used or not (§20.5).
+
+    Raises DigestMismatch. A schema that is not here may be named: a contract that needs it is refused.
+    """
+    for identity, pinned in lock.items():
+        if identity in resources() and pinned not in (PUBLISHED_DIGESTS.get(identity), _resource_digest(identity)):
+            raise KipError("DigestMismatch", f"{what}: {identity} is pinned to {pinned}, which is not here")
 
 
 class _Unusable(Exception):

@@ -125,22 +125,28 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ConceptType(Definition):
-    """A Concept Type and the shape of its attributes."""
-
-    KIND: ClassVar[str] = "ConceptType"
-    GROUP: ClassVar[str] = "concept_types"
-    WORD: ClassVar[str] = "Concept Type"
+class Fielded(Definition):
+    """A definition that is made of declared fields."""
 
     shape: Shape
 
     @property
     def open(self) -> bool:
+        """Whether fields that are not declared are admitted."""
         return self.shape.open
 
     @property
     def fields(self) -> Mapping[str, FieldDefinition]:
         return self.shape.fields
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ConceptType(Fielded):
+    """A Concept Type and the shape of its attributes."""
+
+    KIND: ClassVar[str] = "ConceptType"
+    GROUP: ClassVar[str] = "concept_types"
+    WORD: ClassVar[str] = "Concept Type"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -163,26 +169,17 @@ class PredicateType(Definition):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class FacetDefinition(Definition):
+class FacetDefinition(Fielded):
     """A Facet: its shape, what may carry it, and which Activities (§18, §20.5)."""
 
     KIND: ClassVar[str] = "FacetDefinition"
     GROUP: ClassVar[str] = "facets"
     WORD: ClassVar[str] = "Facet"
 
-    shape: Shape
     applicable_to: Endpoint = ANYTHING
     activity_classes: frozenset[str] = field(default_factory=frozenset)
     terminal_only: bool = False
     computed: bool = False
-
-    @property
-    def closed(self) -> bool:
-        return not self.shape.open
-
-    @property
-    def fields(self) -> Mapping[str, FieldDefinition]:
-        return self.shape.fields
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

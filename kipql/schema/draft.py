@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, NoReturn
 
 from kipql.errors import KipError
+from kipql.lang.words import near
 from kipql.schema import refs
 from kipql.schema.core import RESERVED_TYPE_NAMES
 from kipql.schema.definitions import LITERAL_TYPES, ConceptType, Definition, PredicateType
@@ -194,10 +195,11 @@ def _check_field(what: str, declared: Json) -> None:
 
 def _only(source: Mapping[str, Json], allowed: set[str], what: str) -> None:
     if unknown := set(source) - allowed:
+        close = near(min(unknown), sorted(allowed))
         raise KipError(
             "ConstraintViolation",
             f"{what!r} can not declare {min(unknown)!r}",
-            hint=f"a draft definition has {', '.join(sorted(allowed))}",
+            hint=f"did you mean {close}?" if close else f"a draft definition has {', '.join(sorted(allowed))}",
         )
 
 

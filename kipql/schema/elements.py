@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from kipql.errors import KipError
-from kipql.model import CONCEPT, KIND_NAMES, element_id, kind_of
+from kipql.model import A_KIND, CONCEPT, KIND_NAMES, element_id, kind_of
 from kipql.schema.definitions import Endpoint, Format
 from kipql.times import parse_instant
 from kipql.values import Json, Scalar, json_type
@@ -30,7 +30,7 @@ def check_element(endpoint: Endpoint, code: int, elements: Elements, what: str) 
     kind = kind_of(code)
     concept_type = elements.concept_type(code) if kind == CONCEPT and endpoint.concept_types else None
     if not endpoint.admits(kind, concept_type):
-        found = f"a {concept_type}" if concept_type else f"a {KIND_NAMES[kind]}"
+        found = f"a {concept_type}" if concept_type else A_KIND[kind]
         raise KipError("ConstraintViolation", f"{what} can not be {element_id(code)}, {found}", hint=admitted(endpoint))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from kipql.errors import KipError
-from kipql.model import ACTIVITY, CONCEPT, KIND_NAMES, Activity, AnyRecord, Concept
+from kipql.model import A_KIND, ACTIVITY, CONCEPT, Activity, AnyRecord, Concept
 from kipql.schema.core import TERMINAL_STATUSES
 from kipql.schema.definitions import FacetDefinition
 from kipql.schema.elements import Elements, admitted
@@ -70,7 +70,7 @@ def is_sealed(kind: int, old: AnyRecord | None) -> bool:
 def _check_carrier(definition: FacetDefinition, kind: int, record: AnyRecord) -> None:
     concept_type = record.schema if isinstance(record, Concept) else None
     if not definition.applicable_to.admits(kind, concept_type):
-        carrier = concept_type or f"a {KIND_NAMES[kind]}"
+        carrier = concept_type or A_KIND[kind]
         raise KipError(
             "ConstraintViolation",
             f"Facet {definition.local_name} does not belong on {carrier}",

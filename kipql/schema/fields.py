@@ -78,7 +78,8 @@ def _check_fixed(shape: Shape, new: Mapping[str, Json], old: Mapping[str, Json],
 def _check_whole(shape: Shape, new: Mapping[str, Json], elements: Elements, what: str) -> None:
     for name in shape.required:
         if name not in new:
-            raise KipError("ConstraintViolation", f"{what}.{name} is required")
+            hint = f"give {name} a value; DESCRIBE tells what {what} takes"
+            raise KipError("ConstraintViolation", f"{what}.{name} is required", hint=hint)
     if shape.value_schema is not None:
         shape.value_schema.check(new, what)
     for path in shape.references:

@@ -16,8 +16,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kipql.errors import KipError
-from kipql.schema import artifacts, refs
-from kipql.schema.contracts import canonical_digest, check_contract
+from kipql.lang.words import near
+from kipql.schema import artifacts, refs, strict
+from kipql.schema.contracts import canonical_digest, check_contract, check_pins
 from kipql.schema.definitions import (
     ConceptType,
     Definition,
@@ -121,7 +122,8 @@ class Package:
             return known
         what = f"package {package_id}@{version}"
         if unknown := set(artifact) - _MEMBERS:
-            raise refuse(what, f"has an unknown member {min(unknown)!r}")
+            close = near(min(unknown), sorted(_MEMBERS))
+            raise refuse(what, f"has an unknown member {min(unknown)!r}", f"did you mean {close}?" if close else None)
         definitions = read_definitions(artifact.get("definitions", {}), package_id, version)
         renames, retired = _migrations(artifact, package_id, version, definitions)
         package = cls(
@@ -137,6 +139,7 @@ class Package:
         )
         _check_own_types(package)
         if not trusted:
+            strict.check(artifact, definitions, what)
             _check_digest(artifact, what)
             _check_contracts(package, artifact, what)
         return package
@@ -194,7 +197,7 @@ def _aliases(
 ) -> Mapping[str, Mapping[str, str]]:
     source = json_object(artifact.get("aliases", {}), f"{what}: aliases")
     if unknown := set(source) - set(GROUPS):
-        raise refuse(what, f"has aliases of an unknown kind {min(unknown)!r}")
+        raise refuse(what, f"has aliases of an unknown kind {min(unknown)!r}", f"kinds are {', '.join(GROUPS)}")
     for group, aliases in source.items():
         for alias, target in json_object(aliases, f"{what}: aliases").items():
             if not refs.is_symbol_name(alias) or not isinstance(target, str):
@@ -274,8 +277,11 @@ def _check_own_types(package: Package) -> None:
                 for name in endpoint.concept_types:
                     exact = refs.parse_exact(name)
                     if exact and exact.package_ref == package.ref and exact.name not in package.concept_types:
+                        close = near(exact.name, package.concept_types)
                         raise KipError(
-                            "SchemaSymbolNotFound", f"{definition.ref}: {side} names {name}, which is not defined"
+                            "SchemaSymbolNotFound",
+                            f"{definition.ref}: {side} names {name}, which is not defined",
+                            hint=f"did you mean {package.ref}/{close}?" if close else None,
                         )
 
 
@@ -287,12 +293,16 @@ def _check_digest(artifact: Mapping[str, Json], what: str) -> None:
     found = content_digest(artifact)
     if stated != found:
         raise KipError(
-            "DigestMismatch", f"{what} states the digest {stated}, its content has {found}", details={"found": found}
+            "DigestMismatch",
+            f"{what} states the digest {stated}, its content has {found}",
+            hint="get it anew; for a package of your own, kipql package check --seal writes the digest",
+            details={"found": found},
         )
 
 
 def _check_contracts(package: Package, artifact: Mapping[str, Json], what: str) -> None:
     lock = _lock(artifact, what)
+    check_pins(lock or {}, what)
     for members in package.definitions.values():
         for definition in members.values():
             for where, contract in contracts_of(definition):

@@ -13,6 +13,7 @@ from kipql.schema.definitions import (
     ConceptType,
     Definition,
     FacetDefinition,
+    Fielded,
     PredicateType,
     StructuralField,
 )
@@ -200,7 +201,7 @@ def contracts_of(definition: Definition) -> Iterator[tuple[str, Contract]]:
     """Every value_schema of a definition, with a phrase that says where it stands."""
     if isinstance(definition, PredicateType) and definition.value_schema is not None:
         yield definition.ref, definition.value_schema
-    if not isinstance(definition, ConceptType | FacetDefinition):
+    if not isinstance(definition, Fielded):
         return
     if definition.shape.value_schema is not None:
         yield definition.ref, definition.shape.value_schema

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Generic, NoReturn, TypeVar
 
 from kipql.errors import KipError
+from kipql.schema.artifacts import FILES
 from kipql.schema.definitions import Definition
-from kipql.schema.packages import Package
+from kipql.schema.packages import Package, shipped
 from kipql.schema.refs import parse_exact, version_key, written_lineage
 from kipql.values import json_type
 
@@ -75,6 +76,8 @@ class Table(Generic[D]):
         if exact and known:
             return f"{exact.package_id} is active in another version: {known.ref}"
         local = exact.name if exact else name.rpartition("/")[2]
+        if local not in self.names and (package := _shipping(self.word, local)):
+            return f"{package} has it and is not active here: open with packages=[...], or --package {package}"
         candidates = [candidate for candidate in self.names if "/" not in candidate]
         close = near(local, [*candidates, *self.ambiguous])
         return (
@@ -82,6 +85,16 @@ class Table(Generic[D]):
             if close
             else f"LIST {self.word.removeprefix('Concept ').upper()}S shows what there is"
         )
+
+
+def _shipping(word: str, local: str) -> str | None:
+    """The package that ships with kipql and has a symbol of this kind and name: a memory must activate it first."""
+    for ref in FILES:
+        package = shipped(ref)
+        groups = package.definitions.values() if package else ()
+        if any(word == one.WORD and one.local_name == local for group in groups for one in group.values()):
+            return ref
+    return None
 
 
 def build(

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 from kipql.errors import KipError
 from kipql.model import (
+    A_KIND,
     ACTIVITY,
     ASSERTION,
     CONCEPT,
     EVIDENCE,
-    KIND_NAMES,
     PROPOSITION,
     Activity,
     AnyRecord,
@@ -210,7 +210,7 @@ def _check_core(kind: int, name: str, edges: tuple[Edge, ...], elements: Element
         raise KipError("ConstraintViolation", f"{name} holds at most one reference")
     for target, role in ((edge.target, edge.role) for edge in edges):
         if target < 0 or kind_of(target) not in field.targets:
-            _wrong_kind(name, target, " or ".join(f"a {KIND_NAMES[k]}" for k in sorted(field.targets)))
+            _wrong_kind(name, target, " or ".join(A_KIND[k] for k in sorted(field.targets)))
         if role is not None and not field.cited:
             raise KipError("ConstraintViolation", f"{name} takes no role")
         if role is not None and role not in core.EVIDENCE_ROLES:

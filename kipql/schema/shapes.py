@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from kipql.errors import KipError
+from kipql.lang.words import near
 from kipql.model import KIND_NAMES, KIND_OF_NAME
 from kipql.schema.contracts import Contract
 from kipql.schema.definitions import ANYTHING, LITERAL_TYPES, TYPE_NAMES, Endpoint, FieldDefinition, Format, Shape
@@ -162,7 +163,8 @@ def read_endpoint(value: Json, what: str, *, literals: bool = False, formats: Fo
         return ANYTHING
     source = json_object(value, what)
     if unknown := set(source) - _ENDPOINT_MEMBERS:
-        raise refuse(what, f"has an unknown member {min(unknown)!r}")
+        close = near(min(unknown), sorted(_ENDPOINT_MEMBERS))
+        raise refuse(what, f"has an unknown member {min(unknown)!r}", f"did you mean {close}?" if close else None)
     written = [*names(source.get("literal_types", ()), what), *names(source.get("datatypes", ()), what)]
     literal_types = {name.removeprefix("kip:") for name in written}
     if unknown := literal_types - LITERAL_TYPES:

@@ -40,14 +40,14 @@ class Crowds:
         known = self.lineages.get(term)
         return known if known is not None or len(rows) <= FEW else self._make_lineages(term)
 
-    def added(self, slot: int, term: int, lineage: int, row: int) -> None:
-        """A new Proposition is in the postings."""
-        if self._slots.count(slot) > FEW:
+    def noted(self, slot: int, term: int, lineage: int, row: int, beside: int, around: int) -> None:
+        """A new Proposition is in the postings, one of `beside` in its slot and of `around` at its object."""
+        if beside > FEW:
             with self._lock:
                 known = self.objects.get(slot)
                 if known is not None:
                     known.setdefault(term, row)
-        if self._incoming.count(term) > FEW:
+        if around > FEW:
             with self._lock:
                 held = self.lineages.get(term)
                 if held is not None:

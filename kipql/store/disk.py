@@ -8,8 +8,11 @@ A folder that is missing or empty becomes a Space when a writer opens it; one th
 journal is not ours and is left alone.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from kipql.errors import KipError
 from kipql.store import frames, snapshot
@@ -17,6 +20,7 @@ from kipql.store.changes import Entry
 from kipql.store.codec import Invalid
 from kipql.store.erasure import Erasure
 from kipql.store.files import Files, Held
+from kipql.store.following import Follower
 from kipql.store.graph import Graph
 from kipql.store.journal import NAME, START, Base, Frame, Journal, Tail
 from kipql.store.lock import NAME as LOCK
@@ -26,6 +30,13 @@ from kipql.store.states import sequences
 _OURS = {LOCK, "journal.tmp"}  # what a crash before the first journal leaves
 _ATTEMPTS = 100  # to find the snapshot that a writer replaces meanwhile
 DURABILITIES = ("fsync", "os", "none")
+
+
+class Place(NamedTuple):
+    """A moment of a Space: what came before it, and where the journal ended."""
+
+    base: Base
+    end: int
 
 
 class Disk:
@@ -43,6 +54,9 @@ class Disk:
         self._wrong: KipError | None = None  # what was the matter with a snapshot
         self._readonly = readonly
         self._lock: Held | None = None
+        self._exchanging = threading.Lock()  # held while files take the place of others
+        self._purged = 0  # how often the journal was rewritten without something
+        self._follower: Follower | None = None  # of a reader
         self._journal = Journal(folder, files, durability, most, readonly=readonly)
         try:
             fresh = self._is_fresh(files)
@@ -120,7 +134,9 @@ class Disk:
             after = START if covered is None else Base(covered.seq, covered.notes)
             for frame in self._journal.frames(after):
                 self._replay(frame, apply)
-            if not self._readonly:
+            if self._readonly:
+                self._follower = Follower(self._folder, self._files, self._journal)
+            else:
                 self._files.remove(self._folder / snapshot.DRAFT)
                 self._journal.start()
                 if self._newest is not None:  # what a crash left after the newest was durable
@@ -132,22 +148,49 @@ class Disk:
             self.close()
             raise
 
-    def snapshot(self, seq: int, sections: Iterable[Section]) -> int:
-        """Write a snapshot of the Space at its head, cut the journal down and remove what is older; its length.
+    def changed(self) -> bool:
+        """Whether a writer may have committed since the last look. Raises OSError."""
+        return self._follower is not None and self._follower.changed()
+
+    def follow(self, seq: int, instant: int, apply: Callable[[int, memoryview], None]) -> bool:
+        """Replay what a writer committed after the head, a sequence and its instant; False when the Space has to be
+        read anew. Raises MemoryDamaged, OSError."""
+        assert self._follower is not None
+        found = self._follower.frames(seq, instant)
+        for frame in found or ():
+            self._replay(frame, apply)
+        return found is not None
+
+    @property
+    def continued(self) -> int:
+        """The sequence that the journal continues, as a reader saw it last."""
+        return self._follower.base.seq if self._follower is not None else 0
+
+    def place(self, seq: int) -> Place:
+        """Where a snapshot of the head, `seq`, will end the journal before it. The caller keeps writers out."""
+        self._journal.check()
+        return Place(Base(seq, self._journal.notes), self._journal.end)
+
+    def snapshot(self, place: Place, sections: Iterable[Section]) -> int | None:
+        """Write a snapshot of the Space as it was at a place, cut the journal down to the frames since, and remove what
+        is older; its length, None when a purge came between. Commits are written meanwhile.
 
         Raises MemoryUnavailable when it could not be written: then nothing changed, or the journal takes nothing more.
         """
         self._journal.check()
-        base = Base(seq, self._journal.notes)
-        name = snapshot.name_of(seq)
+        base, purged = place.base, self._purged
+        name = snapshot.name_of(base.seq)
+        wanted = takewhile(lambda _: self._purged == purged, sections)
         try:
-            length = snapshot.write(self._files, self._folder, seq, base.notes, sections)
-        except OSError as error:
-            raise _unwritten(self._folder / name, error) from error
-        self._newest = (name, length)
-        self._journal.restart(base)
-        try:
-            self._remove([other for other in self._names() if other != name])
+            length = snapshot.write_draft(self._files, self._folder, base.seq, base.notes, wanted)
+            with self._exchanging:
+                if self._purged != purged:
+                    self._files.remove(self._folder / snapshot.DRAFT)
+                    return None
+                snapshot.publish(self._files, self._folder, base.seq)
+                self._newest = (name, length)
+                self._journal.restart(base, place.end)
+                self._remove([other for other in self._names() if other != name])
         except OSError as error:
             raise _unwritten(self._folder / name, error) from error
         return length
@@ -179,6 +222,15 @@ class Disk:
     def write(self, seq: int, payload: bytes) -> int:
         """Write one frame; what `sync` takes to make it durable."""
         return self._journal.write(seq, payload)
+
+    @property
+    def written(self) -> int:
+        """Grows with every frame that was written, and when the journal was rewritten."""
+        return self._journal.written + self._purged
+
+    def give_up(self, reason: str) -> None:
+        """Write nothing more: what is on the disk may be more than what this session knows."""
+        self._journal.give_up(reason)
 
     def sync(self, mark: int) -> None:
         """Make every frame up to a mark durable, for all who wait."""
@@ -215,7 +267,9 @@ class Disk:
             except Invalid as error:
                 self._journal.damaged(frame.offset, str(error))
 
-        self._journal.rewrite(change, last)
+        with self._exchanging:
+            self._purged += 1  # a snapshot that is being written holds what goes
+            self._journal.rewrite(change, last)
 
     def flush(self) -> None:
         """Hand every frame to the file, for who reads it."""

@@ -10,7 +10,7 @@ from bisect import insort
 from dataclasses import replace
 from typing import NamedTuple
 
-from kipql.model import ASSERTION, AnyRecord, Assertion, Concept, Evidence, Proposition
+from kipql.model import ASSERTION, CONCEPT, AnyRecord, Assertion, Concept, Evidence, Proposition
 from kipql.store import changes
 from kipql.store.frozen import erased_from
 from kipql.store.graph import Graph
@@ -86,6 +86,8 @@ def _erase_element(graph: Graph, code: int) -> None:
     stub = graph.head(code)
     assert stub is not None
     created = graph.history.created_in(kind, row)
+    if kind == CONCEPT:
+        graph.lasting.erased(row)
     state: AnyRecord | None = stub
     while state is not None:
         if isinstance(state, Concept):

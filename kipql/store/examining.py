@@ -19,6 +19,7 @@ from kipql.store.files import Files
 from kipql.store.frames import note
 from kipql.store.journal import Frame, Journal
 from kipql.store.store import Store
+from kipql.store.suspects import look_through
 from kipql.store.view import View
 from kipql.store.written import frame
 
@@ -51,6 +52,8 @@ def examine(folder: Path, space_id: str, schema: SchemaLoader) -> Examined:
     for name in names:
         try:
             snapshot.verify(Files(), folder / name)
+            if (wrong := look_through(Files(), folder / name)) is not None:
+                raise wrong
         except KipError as error:
             findings.append(Finding(DAMAGE, folder / name, None, error.message.partition(": ")[2] or error.message))
     findings += [

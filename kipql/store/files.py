@@ -60,6 +60,11 @@ class Files:
         file.seek(0, os.SEEK_END)
         return file
 
+    def stamp(self, path: Path) -> tuple[int, ...]:
+        """What is another one after each change of a file: its number, size and time."""
+        found = os.lstat(path)
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
     def open_to_read(self, path: Path) -> BinaryIO:
         """A file to read piece by piece, unbuffered."""
         return os.fdopen(_descriptor(path, os.O_RDONLY), "rb", buffering=0)

@@ -36,7 +36,7 @@ from kipql.store.packing import (
     unpack_record,
 )
 from kipql.store.states import state_at
-from kipql.times import BEGINNING, FOREVER
+from kipql.times import FIRST, LAST
 from kipql.values import Json, Scalar
 
 CONTROL_KINDS = ("trust", "policy", "schema", "identity", "authorization", "recording")
@@ -120,6 +120,14 @@ def literal_of(graph: Graph) -> Any:
     return value
 
 
+def instant_of(payload: memoryview) -> int:
+    """The instant of a commit's frame. Raises Invalid."""
+    found = _members(unpack(payload))["t"]
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise Invalid("a commit time is expected")
+    return found
+
+
 class Replay:
     """Applies the frames of a journal to an empty graph, checking everything it reads."""
 
@@ -133,7 +141,7 @@ class Replay:
         frame = _members(unpack(payload))
         graph = self._graph
         at = frame["t"]
-        if isinstance(at, bool) or not isinstance(at, int) or not BEGINNING < at < FOREVER:
+        if isinstance(at, bool) or not isinstance(at, int) or not FIRST <= at <= LAST:
             raise Invalid("a commit time is expected")
         origin = unpack_origin(frame["o"])
         self._controls(seq, frame.get("x", []))

@@ -1,8 +1,8 @@
 """The store of a Space as the sections of a snapshot (docs/storage.md).
 
 Everything is there: columns, postings, every state of every element, the commits, control changes, notes and
-retained outcomes. What the store has not touched since it was opened is copied as it lies. The caller keeps writers
-out; readers go on.
+retained outcomes. What the store has not touched since it was opened is copied as it lies. Nothing may be written to
+the graph meanwhile, so it is a copy (`still`) where the Space is open.
 """
 
 from array import array
@@ -16,7 +16,7 @@ from kipql.store.codec import pack
 from kipql.store.frozen import UNREAD, Runs, Thawing, encoded
 from kipql.store.graph import Graph
 from kipql.store.packing import Context, pack_edges, pack_interval, pack_origin
-from kipql.store.postings import Dense, Keyed, Terms
+from kipql.store.postings import EVERY, Dense, Keyed, Terms
 from kipql.store.snapshot import Section
 from kipql.store.versions import States
 from kipql.values import Json
@@ -114,7 +114,7 @@ def _postings(graph: Graph) -> Iterator[Section]:
     yield from _keyed_ints("referrers", graph.referrers)
     for kind in range(5):
         left = graph.ever_left.get(kind)
-        yield Section(f"ever_left.{kind}", "q", array("q", left.get(None, 1 << 60) if left is not None else ()))
+        yield Section(f"ever_left.{kind}", "q", array("q", left.get(None, EVERY) if left is not None else ()))
         yield Section(f"left_seqs.{kind}", "q", graph.left_seqs.get(kind, array("q")))
     yield Section("identity_seqs", "q", graph.identity_seqs)
     yield Section("merged_from", "m", [[target, list(rows)] for target, rows in graph.merged_from.items()])

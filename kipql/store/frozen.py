@@ -272,6 +272,15 @@ class Thawing(MutableMapping[K, V], Generic[K, V]):
         return self._read.setdefault(key, value) if self._kept else value
 
 
+def still(side: "MutableMapping[K, V]") -> "MutableMapping[K, V]":
+    """A side table as it is, whatever is written from now on."""
+    if not isinstance(side, Thawing):
+        return dict(side)
+    found: Thawing[K, V] = Thawing(side._index, side._blobs, side._decode, kept=side._kept)
+    found._held, found._gone = dict(side._held), set(side._gone)
+    return found
+
+
 def newest_of(side: "MutableMapping[int, V]") -> "dict[int, V]":
     """The part of a side table that the writer appends to."""
     return side.newest() if isinstance(side, Thawing) else side  # type: ignore[return-value]

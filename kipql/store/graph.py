@@ -28,11 +28,13 @@ from kipql.model import (
     Proposition,
     row_of,
 )
+from kipql.store.claiming import propose
 from kipql.store.columns import Assertions, Propositions, is_plain
 from kipql.store.crowds import Crowds
 from kipql.store.frozen import THAWING, UNREAD
 from kipql.store.history import Bounds, History
 from kipql.store.identity import InputReference
+from kipql.store.lasting import Lasting
 from kipql.store.literals import Literals
 from kipql.store.live import LARGE, LiveRows
 from kipql.store.planes import first_planes
@@ -107,7 +109,9 @@ class Graph:
         self.pending_at = 0  # the instant of the transaction that is under way
         self.pending_origin: Origin | None = None
         self.kept_entries: dict[tuple[int, int], dict[str, object]] = {}  # change entries of erased states
+        self.claims: object = None  # what `kipql.mutate.claims` keeps between commits
         self.value_paths = ValuePaths()
+        self.lasting = Lasting()
         self.on_erasure: list[Callable[[int], None]] = []  # called with each element, or payload, that is erased
         # postings
         self.slots = Slots(self.propositions, self.symbols)
@@ -140,8 +144,8 @@ class Graph:
         objects = self.objects
         return (
             len(objects[CONCEPT]),
-            len(self.propositions),
-            len(self.assertions),
+            len(self.propositions.subjects),
+            len(self.assertions.asserted_at),
             len(objects[EVIDENCE]),
             len(objects[ACTIVITY]),
         )
@@ -199,6 +203,8 @@ class Graph:
                 _note_seq(self.left_seqs.setdefault(kind, array("q")), record.seq)
             if isinstance(record, Concept) and isinstance(before, Concept) and before.merged_into != record.merged_into:
                 self.note_identity(record.seq)
+            if kind == CONCEPT:
+                self.lasting.changed(row)
             if kind in self.side:
                 self.side[kind][row] = record
             else:
@@ -309,6 +315,10 @@ class Graph:
         for ref, edges in record.structural.items():
             yield written_lineage(ref), edges
 
+    def list_predicate(self, lineage: int, row: int) -> None:
+        """A new Proposition has this Predicate lineage."""
+        _add_listed(self.by_predicate, lineage, row)
+
     # one kind at a time
 
     def _create_object(self, kind: int, record: AnyRecord) -> int:
@@ -336,14 +346,8 @@ class Graph:
     def _create_proposition(self, record: Proposition, seq: int, origin: Origin) -> int:
         symbol = self.symbols.number(record.predicate)
         lineage = self.symbols.lineage_of[symbol]
-        subject, object = record.subject, record.object
-        row = self.propositions.append(subject, symbol, object)
-        slot = self.slots.place(subject, lineage, row)
-        self.slot_propositions.add(slot, row)
-        self.outgoing.add(subject, row)
-        self.incoming.add(object, row)
-        _add_listed(self.by_predicate, lineage, row)
-        self.crowds.added(slot, object, lineage, row)
+        slot = self.slots.find(record.subject, lineage)
+        row, _ = propose(self, slot, record.subject, symbol, lineage, record.object)
         self._keep_if_special(PROPOSITION, row, record, seq, origin)
         return row
 
@@ -368,8 +372,7 @@ class Graph:
         slot = self.slots.find(tables.subjects[proposition], lineage)
         self.of_proposition.add(proposition, row)
         self.by_actor.add(record.asserted_by, row)
-        self.slot_assertions.add(slot, row)
-        if self.slot_assertions.count(slot) > LARGE:
+        if self.slot_assertions.add(slot, row) > LARGE:
             self.live.added(slot, row)
         self._index_citations(row, record)
         if record.status != "active":

@@ -67,8 +67,12 @@ class History:
     def append(self, at: int, bounds: Bounds, changed: Sequence[int], origin: Origin, transaction_class: str) -> None:
         """Add the next commit. `_at` last: a commit exists once its time does."""
         seq = len(self._at) + 1
-        for column, bound in zip(self._bounds, bounds, strict=True):
-            column.append(bound)
+        one, two, three, four, five = self._bounds
+        one.append(bounds[0])
+        two.append(bounds[1])
+        three.append(bounds[2])
+        four.append(bounds[3])
+        five.append(bounds[4])
         if changed:
             self._changed.extend(changed)
             self._changed_end.append(len(self._changed))
@@ -78,6 +82,18 @@ class History:
             self._makers_from.append(seq)
         self._at.append(at)
 
+    def trim(self) -> None:
+        """Drop what `append` left of a commit in the middle of which it was interrupted."""
+        head = len(self._at)
+        for column in self._bounds:
+            del column[head:]
+        for column in (self._changed_in, self._makers_from):
+            while column and column[-1] > head:
+                column.pop()
+        del self._changed_end[len(self._changed_in) :]
+        del self._changed[self._changed_end[-1] if self._changed_end else 0 :]
+        del self._makers[len(self._makers_from) :]
+
     def at(self, seq: int) -> int:
         """The instant of a commit."""
         return self._at[seq - 1]
@@ -86,8 +102,9 @@ class History:
         """Rows per kind after commit `seq`."""
         if seq == 0:
             return NO_BOUNDS
-        one, two, three, four, five = (column[seq - 1] for column in self._bounds)
-        return (one, two, three, four, five)
+        one, two, three, four, five = self._bounds
+        at = seq - 1
+        return one[at], two[at], three[at], four[at], five[at]
 
     def changed(self, seq: int) -> Sequence[int]:
         """Codes of older elements that commit `seq` changed."""
@@ -116,6 +133,15 @@ class History:
         while seq and self._at[seq - 1] > instant:
             seq -= 1
         return seq
+
+    def still(self) -> "History":
+        """The commits up to now, whatever is appended from now on."""
+        found = History()
+        found._at, found._bounds = self._at[:], tuple(column[:] for column in self._bounds)
+        found._changed, found._changed_in = self._changed[:], self._changed_in[:]
+        found._changed_end, found._makers_from = self._changed_end[:], self._makers_from[:]
+        found._makers, found.controls = self._makers[:], dict(self.controls)
+        return found
 
     def freeze(self) -> "tuple[list[tuple[str, str, array[int]]], tuple[array[int], ...], list[tuple[Origin, str]]]":
         """(name, typecode, column) of the columns, the bounds per kind, the makers; for a snapshot."""

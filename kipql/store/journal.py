@@ -31,6 +31,7 @@ _DRAFT = "journal.tmp"
 _FIRST = struct.Struct("<8sI")
 _BASE = struct.Struct("<QQ")
 _FRAME = struct.Struct("<IQI")
+FRAME_HEADER = _FRAME.size
 _ENOUGH = 1 << 20  # bytes of frames that durability "none" writes at once
 _LOOKED_THROUGH = 1 << 29  # bytes digested at most to find out whether a frame follows a broken one
 _ZEROS = 64  # this many zero bytes up to the end of the file are space that a crash left unwritten
@@ -49,6 +50,15 @@ class Tail(NamedTuple):
 
     offset: int
     length: int
+
+
+class Mark(NamedTuple):
+    """Where reading stopped: the offset, the file's header, and where the last frame before it begins and with what."""
+
+    end: int
+    header: bytes
+    anchor: int
+    last: bytes
 
 
 class Base(NamedTuple):
@@ -81,6 +91,7 @@ class Journal:
         self.base = START
         self.notes = 0  # how many there were so far, those before the journal included
         self._data = b""
+        self._mark = Mark(0, b"", 0, b"")
         self._behind = False
         self._covered = START
         self._start = 0  # where the frames begin
@@ -110,6 +121,11 @@ class Journal:
             self._files.sync_folder(self._folder)
 
     @property
+    def mark(self) -> Mark:
+        """Where reading `frames` to the end stopped."""
+        return self._mark
+
+    @property
     def size(self) -> int:
         """How many bytes of frames there are."""
         return max(0, self._length - self._start) + self._waiting_bytes
@@ -130,6 +146,7 @@ class Journal:
         data, self._data = self._data, b""
         view = memoryview(data)
         offset, last, self.notes = self._start, self.base.seq, self.base.notes
+        anchor = offset
         while offset < len(data):
             found = _frame_at(view, offset)
             if found is None:
@@ -141,7 +158,10 @@ class Journal:
             self.notes += not found.seq
             if found.seq > covered.seq or (not found.seq and self.notes > covered.notes):
                 yield found
+            anchor = offset
             offset += _FRAME.size + len(found.payload)
+        end_of_last = min(offset, anchor + _FRAME.size)
+        self._mark = Mark(offset, data[: self._start], anchor, data[anchor:end_of_last])
         self._durable = offset
         self._behind = last < covered.seq or self.notes < covered.notes
         self._covered = Base(max(last, covered.seq), max(self.notes, covered.notes))
@@ -207,12 +227,24 @@ class Journal:
                 raise _unknown(self.path, error.strerror or error) from error
             self._synced, self._durable = written, length
 
-    def restart(self, base: Base) -> None:
-        """Replace the journal by an empty one that continues a snapshot. The old file stands until the new one is
-        durable."""
+    @property
+    def end(self) -> int:
+        """Where the next frame will begin."""
+        with self._lock:
+            return self._length + self._waiting_bytes
+
+    def restart(self, base: Base, end: int | None = None) -> None:
+        """Replace the journal by one that continues a snapshot: with the frames from `end` on, or empty. The old file
+        stands until the new one is durable."""
         with self._syncing, self._lock:
-            self._exchange([header(base)])
-            self.base, self._start, self.notes = base, self._length, base.notes
+            start, rest = header(base), b""
+            if end is not None and end < self._length + self._waiting_bytes:
+                self._spill()
+                rest = self._rest(end)
+            self._exchange([start, rest] if rest else [start])
+            self.base, self._start = base, len(start)
+            if not rest:
+                self.notes = base.notes
 
     def rewrite(self, change: Callable[[Frame], bytes | None], last: tuple[int, bytes] | None) -> None:
         """Replace the journal by one in which `change` gives frames other payloads (None leaves one as it is),
@@ -220,6 +252,15 @@ class Journal:
         with self._syncing, self._lock:
             self._spill()
             self._exchange([*self._changed(change), *([self._whole(*last)] if last is not None else [])])
+
+    @property
+    def written(self) -> int:
+        """Bytes of frames so far, those that wait to be written included."""
+        return self._written + self._waiting_bytes
+
+    def give_up(self, reason: str) -> None:
+        """Take no more frames."""
+        self._broken = self._broken or reason
 
     def flush(self) -> None:
         """Write the frames that wait to be written. Raises MemoryUnavailable."""
@@ -279,6 +320,19 @@ class Journal:
 
     # inside
 
+    def _rest(self, start: int) -> bytes:
+        """The file from an offset to its end, as it was written."""
+        rest = bytearray(self._length - start)
+        with self._errors("read"):
+            file = self._files.open_to_read(self.path)
+            try:
+                found = self._files.read_into(file, rest, start)
+            finally:
+                self._files.close(file)
+        if found != len(rest):
+            self.damaged(start + found, "it is shorter than what was written")
+        return bytes(rest)
+
     def _close_forked(self) -> None:
         file, self._file = self._file, None
         if file is not None:
@@ -289,7 +343,12 @@ class Journal:
         old = self._ready()
         with self._errors("rewritten"):
             length = self._draft(parts)
-            self._files.rename(self._folder / _DRAFT, self.path)
+            self._broken = "it was interrupted while a new file took its place"
+            try:
+                self._files.rename(self._folder / _DRAFT, self.path)
+            except OSError:
+                self._broken = None
+                raise
         self._file = None
         self._waiting, self._waiting_bytes = [], 0  # a snapshot has them, or they were written before
         with contextlib.suppress(OSError):
@@ -302,6 +361,7 @@ class Journal:
             raise _unknown(self.path, error.strerror or error) from error
         self._length = self._durable = length
         self._synced = self._written  # in the new file, or in the snapshot before it
+        self._broken = None
 
     def _ready(self) -> BinaryIO:
         self.check_process()
@@ -320,10 +380,13 @@ class Journal:
         self._check_linked(file)
         try:
             self._files.write(file, data)
+            self._length += len(data)
+            self._written += len(data)
         except OSError as error:
             self._take_back(file, error)
-        self._length += len(data)
-        self._written += len(data)
+        except BaseException:
+            self._broken = "a write was interrupted"
+            raise
 
     def _put_off(self, data: bytes) -> None:
         """Keep a frame until there is enough to write."""
@@ -469,6 +532,20 @@ def _frame_at(data: memoryview, offset: int) -> Frame | None:
     return Frame(offset, seq, payload) if crc32c(data[offset : offset + 12], payload) == checksum else None
 
 
+def whole_frames(data: memoryview, offset: int) -> tuple[list[Frame], int]:
+    """The whole and right frames from an offset on, and where they end."""
+    found: list[Frame] = []
+    while (each := _frame_at(data, offset)) is not None:
+        found.append(each)
+        offset += _FRAME.size + len(each.payload)
+    return found, offset
+
+
+def torn(data: bytes | bytearray, offset: int) -> bool:
+    """Whether what stands from an offset to the end may be a frame that is being written."""
+    return _is_prefix(memoryview(data)[offset:]) or _is_unwritten(data, offset)
+
+
 def _is_prefix(rest: memoryview) -> bool:
     """Whether these bytes can be the first ones of a frame that was being written."""
     if len(rest) < _FRAME.size:
@@ -482,7 +559,7 @@ def _is_prefix(rest: memoryview) -> bool:
     return shorter != int(checksum)
 
 
-def _is_unwritten(data: bytes, offset: int) -> bool:
+def _is_unwritten(data: bytes | bytearray, offset: int) -> bool:
     rest = data[offset:]
     return not rest.strip(b"\0") or rest.endswith(bytes(_ZEROS))
 

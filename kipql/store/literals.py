@@ -88,6 +88,12 @@ class Literals:
         """Whether a Literal's bytes are gone; its value then reads as null."""
         return code in self._erased
 
+    def still(self) -> "Literals":
+        """The table as it is, whatever is interned from now on; for `freeze`."""
+        found = Literals()
+        found._values, found._erased, found._frozen = self._values[:], set(self._erased), self._frozen
+        return found
+
     def freeze(self) -> "tuple[list[bytes], array[int]]":
         """Each Literal as bytes, empty where they were erased, and the positions of these; for a snapshot."""
         frozen, packed = self._frozen, list[bytes]()

@@ -10,7 +10,7 @@ A posting that comes from a snapshot has a frozen part besides; a key's rows mov
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias, TypeVar, overload
 
@@ -22,6 +22,8 @@ SMALL = 64  # up to this many rows a cut is copied, beyond it is a window
 
 Rows: TypeAlias = Sequence[int]
 N = TypeVar("N", int, float)
+Among = Callable[[int], bool]
+EVERY = 1 << 60
 
 
 class Window(Sequence[int]):
@@ -76,6 +78,16 @@ def appended(rows: "array[N]", row: N) -> "array[N]":
     return rows
 
 
+def extended(rows: "array[N]", more: Sequence[N]) -> "array[N]":
+    """`rows` with `more` at its end; a copy only when a reader has the buffer open."""
+    added = array(rows.typecode, more)
+    try:
+        rows.extend(added)
+    except BufferError:
+        rows = rows + added
+    return rows
+
+
 def truncated(rows: "array[N]", length: int) -> "array[N]":
     """`rows` cut to `length`; a copy when a reader has the buffer open."""
     try:
@@ -97,6 +109,9 @@ def inserted(rows: "array[int]", row: int) -> "array[int]":
     return grown
 
 
+_NONE = array("i", (-1,))
+
+
 class Dense:
     """A posting whose key is itself a dense row: four bytes where there is at most one row.
 
@@ -104,32 +119,71 @@ class Dense:
     of the snapshot has not been asked for.
     """
 
-    __slots__ = ("_frozen", "_heads", "_more")
+    __slots__ = ("_bound", "_frozen", "_heads", "_more")
 
     def __init__(self) -> None:
         self._heads: array[int] = array("i")
         self._frozen: Runs | None = None
         self._more: list[array[int] | None] = []
+        self._bound = EVERY
 
-    def add(self, key: int, row: int) -> None:
-        """Append `row`, which must exceed every row the key has."""
-        missing = key + 1 - len(self._heads)
-        if missing > 0:
-            self._grow(missing)
-        head = self._heads[key]
-        if head == -1:
-            self._heads[key] = row
-        elif head >= 0:
-            self._more.append(array("i", (head, row)))
-            self._heads[key] = -1 - len(self._more)
+    def add(self, key: int, row: int) -> int:
+        """Append `row`, which must exceed every row the key has; how many the key has now."""
+        heads = self._heads
+        if key < len(heads):
+            head = heads[key]
         else:
-            at = -2 - head
-            self._more[at] = appended(self._many(at), row)
+            self._grow(key + 1 - len(heads))
+            heads, head = self._heads, -1
+        if head == -1:
+            heads[key] = row
+            return 1
+        more = self._more
+        if head >= 0:
+            more.append(array("i", (head, row)))
+            heads[key] = -1 - len(more)
+            return 2
+        at = -2 - head
+        rows = more[at]
+        if rows is None:
+            rows = self._many(at)
+        try:
+            rows.append(row)
+        except BufferError:
+            rows = more[at] = appended(rows, row)
+        return len(rows)
+
+    def add_all(self, keys: Sequence[int], first: int, many: int = 1 << 60) -> list[tuple[int, int]]:
+        """Append the rows from `first` on, one to each key; those that came to a key with more than `many`."""
+        if not keys:
+            return []
+        if (missing := max(keys) + 1 - len(self._heads)) > 0:
+            self._grow(missing)
+        heads, more = self._heads, self._more
+        crowded = []
+        for row, key in enumerate(keys, first):
+            head = heads[key]
+            if head == -1:
+                heads[key] = row
+            elif head >= 0:
+                more.append(array("i", (head, row)))
+                heads[key] = -1 - len(more)
+            else:
+                rows = more[-2 - head]
+                if rows is None:
+                    rows = self._many(-2 - head)
+                try:
+                    rows.append(row)
+                except BufferError:
+                    rows = more[-2 - head] = appended(rows, row)
+                if len(rows) > many:
+                    crowded.append((key, row))
+        return crowded
 
     def drop(self, key: int, row: int) -> None:
         """Take `row` out of the posting of `key`, if it is there: the last one is cut off; for any other the array is
         replaced, so that readers keep what they have."""
-        head = self._heads[key]
+        head = self._heads[key] if key < len(self._heads) else -1
         if head == row:
             self._heads[key] = -1
         elif head < -1:
@@ -163,13 +217,19 @@ class Dense:
         head = self._heads[key]
         return 1 if head >= 0 else 0 if head == -1 else len(self._many(-2 - head))
 
+    def still(self, bound: int) -> "Dense":
+        """The rows below `bound`, which is past all there are, whatever is added from now on; for `freeze`."""
+        found = Dense()
+        found._heads, found._frozen, found._more, found._bound = self._heads[:], self._frozen, self._more[:], bound
+        return found
+
     def freeze(self) -> "tuple[array[int], Runs]":
         """The heads and the runs behind them, for a snapshot."""
         starts, rows = array("I", (0,)), array("i")
         frozen = self._frozen
         for at, held in enumerate(self._more):
             if held is not None:
-                rows += held
+                rows += held if not held or held[-1] < self._bound else held[: bisect_left(held, self._bound)]
             elif frozen is not None:
                 rows += frozen.run(at)
             starts.append(len(rows))
@@ -191,7 +251,7 @@ class Dense:
         return held
 
     def _grow(self, missing: int) -> None:
-        filler = array("i", (-1,)) * missing
+        filler = _NONE if missing == 1 else _NONE * missing
         try:
             self._heads.extend(filler)
         except BufferError:
@@ -201,11 +261,12 @@ class Dense:
 class Keyed:
     """A posting by any hashable key; a single row is a plain int."""
 
-    __slots__ = ("_frozen", "_rows")
+    __slots__ = ("_among", "_frozen", "_rows")
 
     def __init__(self) -> None:
         self._rows: dict[Hashable, int | array[int]] = {}
         self._frozen: FrozenRows | None = None
+        self._among: Among | None = None
 
     def add(self, key: Hashable, row: int) -> None:
         """Put `row` in its place; a row already there stays once."""
@@ -251,9 +312,21 @@ class Keyed:
                 if key not in self._rows:
                     yield key, frozen.runs.run(position)
         for key, held in self._rows.items():
-            rows = (held,) if isinstance(held, int) else held
+            rows: Sequence[int] = (held,) if isinstance(held, int) else held
+            if self._among is not None and not isinstance(held, int):
+                rows = [row for row in held[:] if self._among(row)]
             if rows:
                 yield key, rows
+
+    def still(self, among: "Among") -> "Keyed":
+        """What is there now, whatever is added from now on, for `items`: a row that was there under another key may
+        stand under a new one too.
+
+        among  whether a row is there now
+        """
+        found = Keyed()
+        found._rows, found._frozen, found._among = self._rows.copy(), self._frozen, among
+        return found
 
     def thaw(self, frozen: FrozenRows) -> None:
         """Take up the tables of a snapshot."""
@@ -290,28 +363,36 @@ class Keyed:
 class Terms:
     """A posting keyed by a term: Concepts and Literals densely, other kinds by a dict."""
 
-    __slots__ = ("_concepts", "_literals", "_others")
+    __slots__ = ("_literals", "_others", "concepts")
 
     def __init__(self) -> None:
-        self._concepts = Dense()
+        self.concepts = Dense()
         self._literals = Dense()
         self._others = Keyed()
 
-    def add(self, term: int, row: int) -> None:
-        """Append a row, which exceeds every row the term has."""
+    def add(self, term: int, row: int) -> int:
+        """Append a row, which exceeds every row the term has; how many it has now."""
         if term < 0:
-            self._literals.add(-1 - term, row)
-        elif term & 7 == CONCEPT:
-            self._concepts.add(term >> 3, row)
+            return self._literals.add(-1 - term, row)
+        if not term & 7:
+            return self.concepts.add(term >> 3, row)
+        self._others.add(term, row)
+        return self.count(term)
+
+    def add_all(self, terms: Sequence[int], first: int) -> None:
+        """Append the rows from `first` on, one to each term."""
+        if min(terms, default=0) >= 0 and not any(term & 7 for term in terms):
+            self.concepts.add_all([term >> 3 for term in terms], first)
         else:
-            self._others.add(term, row)
+            for row, term in enumerate(terms, first):
+                self.add(term, row)
 
     def drop(self, term: int, row: int) -> None:
         """Take a row out, if it is there."""
         if term < 0:
             self._literals.drop(-1 - term, row)
         elif term & 7 == CONCEPT:
-            self._concepts.drop(term >> 3, row)
+            self.concepts.drop(term >> 3, row)
         else:
             self._others.drop(term, row)
 
@@ -320,7 +401,7 @@ class Terms:
         if term < 0:
             return self._literals.count(-1 - term)
         if term & 7 == CONCEPT:
-            return self._concepts.count(term >> 3)
+            return self.concepts.count(term >> 3)
         return len(self._others.get(term, 1 << 60))
 
     def get(self, term: int, bound: int) -> Rows:
@@ -328,9 +409,16 @@ class Terms:
         if term < 0:
             return self._literals.get(-1 - term, bound)
         if term & 7 == CONCEPT:
-            return self._concepts.get(term >> 3, bound)
+            return self.concepts.get(term >> 3, bound)
         return self._others.get(term, bound)
+
+    def still(self, bound: int) -> "Terms":
+        """As `Dense.still`."""
+        found = Terms()
+        found.concepts, found._literals = self.concepts.still(bound), self._literals.still(bound)
+        found._others = self._others.still(bound.__gt__)
+        return found
 
     def parts(self) -> tuple[Dense, Dense, Keyed]:
         """The postings it consists of: by Concept, by Literal, by anything else."""
-        return self._concepts, self._literals, self._others
+        return self.concepts, self._literals, self._others

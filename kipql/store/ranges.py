@@ -2,11 +2,14 @@
 
 Right checksums say that a file is as it was written, not that kipql wrote it. Accidents are found by checksums
 alone, so a large snapshot is not looked through when it opens: there, a number that points nowhere is found when it
-is followed.
+is followed, and what follows from it is explained by a look then (`suspects`).
 """
 
+import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping
+from itertools import compress, islice
+from operator import ge
 from typing import Any
 
 from kipql.model import MODES, STANCES
@@ -21,13 +24,14 @@ from kipql.store.records import (
     FROM_SHIFT,
     MODE_MASK,
     MODE_SHIFT,
+    NEVER,
     ROLE_MASK,
     ROLE_SHIFT,
     ROLES,
     STANCE_MASK,
     UNTIL_SHIFT,
 )
-from kipql.times import BEGINNING, FOREVER
+from kipql.times import BEGINNING, FIRST, FOREVER, LAST
 
 MOST = 1 << 17  # numbers that are looked through when a memory opens: some milliseconds
 Sections = Mapping[str, Any]
@@ -44,9 +48,15 @@ def is_small(sections: Sections) -> bool:
     return sum(len(each) for each in sections.values() if isinstance(each, array)) <= MOST
 
 
-def check(sections: Sections, seq: int, bounds: Bounds) -> None:
-    """Look through every table. Raises Invalid; LookupError, TypeError, ValueError for what is no table at all."""
-    _Check(sections, seq, bounds).everything()
+def check(sections: Sections, seq: int, bounds: Bounds | None = None) -> None:
+    """Look through every table; the bounds are what the last commit says. Raises Invalid; LookupError, TypeError,
+    ValueError for what is no table at all."""
+    _Check(sections, seq, bounds or _bounds(sections, seq)).everything()
+
+
+def _bounds(sections: Sections, seq: int) -> Bounds:
+    one, two, three, four, five = (sections[f"history.bounds.{kind}"][seq - 1] if seq else 0 for kind in range(5))
+    return one, two, three, four, five
 
 
 class _Check:
@@ -67,6 +77,10 @@ class _Check:
                 self._within(name, section, 0, len(self._sections[name.removesuffix("order") + "starts"]) - 1)
                 if name != "literals.order":
                     self._sorted_texts(name.removesuffix(".order"), section)
+            elif name.endswith(".keys"):
+                self._rising(name, section)
+            elif name.endswith(".rows"):
+                self._runs(name, section)
         self._history()
         self._columns()
         self._claims()
@@ -75,11 +89,17 @@ class _Check:
     def _history(self) -> None:
         for name in ("changed_in", "changed_end", "makers_from"):
             self._ascending(name, self._sections[f"history.{name}"])
+        for name in ("changed_in", "makers_from"):
+            self._within(name, self._sections[f"history.{name}"], 1, self._seq + 1)
+        self._within(
+            "changed_end", self._sections["history.changed_end"], 1, len(self._sections["history.changed"]) + 1
+        )
         for kind in range(5):
             self._ascending("bounds", self._sections[f"history.bounds.{kind}"])
+            self._within("bounds", self._sections[f"history.bounds.{kind}"], 0, self._bounds[kind] + 1)
             self._within("ever_left", self._sections[f"ever_left.{kind}"], 0, self._bounds[kind])
             self._within("left_seqs", self._sections[f"left_seqs.{kind}"], 0, self._seq + 1)
-        self._within("at", self._sections["history.at"], BEGINNING + 1, FOREVER)
+        self._within("at", self._sections["history.at"], FIRST, LAST + 1)
         self._within("identity_seqs", self._sections["identity_seqs"], 1, self._seq + 1)
         self._codes("changed", self._sections["history.changed"])
         ends, changed = self._sections["history.changed_end"], self._sections["history.changed"]
@@ -96,6 +116,8 @@ class _Check:
         self._within("types", sections["types"], 0, self._symbols)
         self._within("cited", sections["assertions.cited"], -2, self._bounds[_EVIDENCE])
         self._within("asserted_at", sections["assertions.asserted_at"], BEGINNING, FOREVER + 1)
+        if any(math.isinf(number) for number in sections["assertions.confidence"]):
+            raise Invalid("a confidence that is no number")
         for name in ("citations", "contexts", "intervals"):
             self._within(name, sections[f"assertions.{name}.keys"], 0, self._bounds[_ASSERTION])
         for kind in (_PROPOSITION, _ASSERTION):
@@ -108,10 +130,13 @@ class _Check:
         several, cited = set(sections["assertions.citations.keys"]), sections["assertions.cited"]
         actors, terms = list[int](), list[int]()
         for row, packed in enumerate(ASSERTION.iter_unpack(sections["assertions.hot"])):
-            _, flags, _, _, actor, term, proposition, lineage = packed
+            ended, flags, start, until, actor, term, proposition, lineage = packed
             forms = flags >> FROM_SHIFT & END_MASK, flags >> UNTIL_SHIFT & END_MASK
             if (
                 proposition >= self._bounds[_PROPOSITION]
+                or not (0 < ended <= self._seq or ended == NEVER)
+                or not BEGINNING <= start <= FOREVER
+                or not BEGINNING <= until <= FOREVER
                 or lineage >= self._lineages
                 or (flags & STANCE_MASK) >= len(STANCES)
                 or (flags >> MODE_SHIFT & MODE_MASK) >= len(MODES)
@@ -163,6 +188,17 @@ class _Check:
 
     def _ascending(self, name: str, table: "array[int]") -> None:
         if list(table) != sorted(table):
+            raise Invalid(f"{name} is out of order")
+
+    def _rising(self, name: str, table: "array[int]") -> None:
+        if any(map(ge, table, islice(table, 1, None))):
+            raise Invalid(f"{name} is out of order, or has a key twice")
+
+    def _runs(self, name: str, rows: "array[int]") -> None:
+        """Rows ascend but where a run begins."""
+        starts = set(self._sections[f"{name.removesuffix('rows')}starts"])
+        falls = compress(range(1, len(rows)), map(ge, rows, islice(rows, 1, None)))
+        if not starts.issuperset(falls):
             raise Invalid(f"{name} is out of order")
 
     def _codes(self, name: str, table: Iterable[int]) -> None:

@@ -1,6 +1,7 @@
 """A Space copied up to its damage. The original is only read.
 
-The journal is cut at the first frame that is wrong; of the snapshots those that are whole come along. Whatever then
+The journal is cut at the first frame that is wrong; of the snapshots those that are whole come along, and one whose
+postings alone are damaged is made again from its records (`salvaging`). Whatever then
 still can not be read is cut off as well, until what is left opens and every record in it can be read.
 """
 
@@ -14,7 +15,8 @@ from kipql.store.dumping import lines
 from kipql.store.environments import SchemaLoader
 from kipql.store.examining import DAMAGE, frames_of, snapshot_names, whole_after
 from kipql.store.files import Files
-from kipql.store.journal import NAME, START, Base
+from kipql.store.journal import NAME, START, Base, Frame
+from kipql.store.salvaging import salvage
 from kipql.store.store import Store
 
 _ROUNDS = 1_000
@@ -31,7 +33,7 @@ def recover(source: Path, target: Path, space_id: str, schema: SchemaLoader) -> 
     """Copy a Space as far as it is right. Raises OSError, MemoryFormatUnsupported."""
     lost: list[str] = []
     target.mkdir(parents=True)
-    whole = _snapshots(source, target, lost)
+    whole, wrong = _snapshots(source, target, lost)
     data = Files().read(source / NAME) if (source / NAME).exists() else b""
     frames, findings = frames_of(source) if data else ([], [])
     end = len(data)
@@ -43,6 +45,8 @@ def recover(source: Path, target: Path, space_id: str, schema: SchemaLoader) -> 
     if not data:
         lost.append("the journal, which is gone")
     (target / NAME).write_bytes(data[:end] if frames or end else b"")
+    if wrong and (not whole or wrong[0] > whole[0].seq) and _base(source).seq > (whole[0].seq if whole else 0):
+        _salvaged(source, target, space_id, schema, wrong[0], frames, lost)
     head = _settle(target, space_id, schema, whole, lost)
     if head is None:
         shutil.rmtree(target)
@@ -50,9 +54,37 @@ def recover(source: Path, target: Path, space_id: str, schema: SchemaLoader) -> 
     return Recovered(head, lost)
 
 
-def _snapshots(source: Path, target: Path, lost: list[str]) -> list[Base]:
-    """Copy the whole snapshots; what each covers, newest first."""
-    whole = []
+def _base(folder: Path) -> Base:
+    """What a journal continues; the start where that can not be read, since then it adds nothing."""
+    try:
+        return journal.Journal(folder, Files(), "fsync", 0, readonly=True).read()
+    except KipError:
+        return START
+
+
+def _salvaged(
+    source: Path, target: Path, space_id: str, schema: SchemaLoader, seq: int, frames: list[Frame], lost: list[str]
+) -> None:
+    """Put a journal that says a damaged snapshot and the frames after it in the place of the one that continues it."""
+    name = snapshot.name_of(seq)
+    made = target / "salvaged"
+    found = salvage(source / name, made, space_id, schema)
+    if found is None:
+        shutil.rmtree(made, ignore_errors=True)
+        return
+    rest, notes = [], _base(source).notes
+    for each in frames:
+        notes += not each.seq
+        if each.seq > seq or (not each.seq and notes > found.notes):
+            rest.append(journal.frame(each.seq, bytes(each.payload)))
+    (target / NAME).write_bytes((made / NAME).read_bytes() + b"".join(rest))
+    shutil.rmtree(made)
+    lost[:] = [f"{each}; all of it was made again from its records" if each.startswith(name) else each for each in lost]
+
+
+def _snapshots(source: Path, target: Path, lost: list[str]) -> tuple[list[Base], list[int]]:
+    """Copy the whole snapshots; what each covers, newest first, and the sequences of the others."""
+    whole, wrong = [], []
     for name in snapshot_names(source):
         try:
             snapshot.verify(Files(), source / name)
@@ -60,11 +92,12 @@ def _snapshots(source: Path, target: Path, lost: list[str]) -> list[Base]:
         except KipError as error:
             if error.code != "MemoryDamaged":
                 raise
+            wrong.append(snapshot.seq_of(name) or 0)
             lost.append(f"{name}: {error.message.partition(' is damaged: ')[2] or error.message}")
             continue
         shutil.copyfile(source / name, target / name)
         whole.append(Base(found.seq, found.notes))
-    return whole
+    return whole, wrong
 
 
 def _settle(target: Path, space_id: str, schema: SchemaLoader, whole: list[Base], lost: list[str]) -> int | None:

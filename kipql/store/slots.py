@@ -3,6 +3,9 @@
 The slots of a subject are a chain through two int arrays, newest first: eight bytes a slot, and a snapshot holds
 them as they are. The dict is only a memory of look-ups: `slots[key]` finds what was asked before at the speed of a
 dict, anything else walks the chain. A subject with a long chain gets a dict of its own.
+
+Generated readers remember in tables besides, an int array for a Predicate lineage by the row of a Concept: one line of
+memory where the dict takes four. They are filled by what is asked for and come to eight bytes a Proposition at most.
 """
 
 import threading
@@ -20,6 +23,8 @@ _LINEAGE = (1 << LINEAGES) - 1
 _LONG = 24  # slots of one subject beyond which it gets a dict
 _MOST = 1 << 16  # look-ups that are remembered
 _KINDS = 5
+UNKNOWN = -2  # in a table: not asked for yet
+_CELLS = 1 << 18  # of all tables, however few Propositions there are
 
 
 class Slots(dict[int, int]):
@@ -29,7 +34,7 @@ class Slots(dict[int, int]):
     Propositions are committed: only those are remembered, since a rollback takes the others back.
     """
 
-    __slots__ = ("_epoch", "_firsts", "_lock", "_made", "_nexts", "_symbols", "_tables", "_wide", "settled")
+    __slots__ = ("_epoch", "_firsts", "_lock", "_made", "_nexts", "_rows", "_symbols", "_tables", "_wide", "settled")
 
     def __init__(self, tables: "Propositions", symbols: "Symbols") -> None:
         super().__init__()
@@ -40,6 +45,7 @@ class Slots(dict[int, int]):
         self._wide: dict[int, dict[int, int]] = {}
         self._epoch = 0  # rollbacks
         self._made = 0  # slots ever made
+        self._rows: dict[int, array[int]] = {}  # lineage -> Concept row -> slot
         self._lock = threading.Lock()
         self.settled = 0
 
@@ -64,7 +70,7 @@ class Slots(dict[int, int]):
         while True:
             epoch = self._epoch
             try:
-                row = self._walk(subject, lineage)
+                row = self.walk(subject, lineage)
             except IndexError:
                 if epoch == self._epoch:
                     raise
@@ -72,9 +78,35 @@ class Slots(dict[int, int]):
             if epoch == self._epoch:
                 return row
 
-    def place(self, subject: int, lineage: int, row: int) -> int:
-        """The slot of a new Proposition, `row` itself when it is the first."""
-        slot = self.find(subject, lineage)
+    def table(self, lineage: int, bound: int) -> "array[int]":
+        """The slots of a lineage by the row of a Concept, for generated readers: UNKNOWN until `look` was asked.
+        Shorter than `bound` where it would take too much room."""
+        with self._lock:
+            rows = self._rows.get(lineage, array("i"))
+            missing = bound - len(rows)
+            most = max(_CELLS, 2 * len(self._tables.subjects))
+            if missing > 0 and sum(map(len, self._rows.values())) + missing <= most:
+                rows.extend(array("i", (UNKNOWN,)) * missing)
+                self._rows[lineage] = rows
+            return rows
+
+    def look(self, subject: int, lineage: int) -> int:
+        """`find` for a Concept, remembered in the table of the lineage."""
+        made = self._made
+        row = self.find(subject, lineage)
+        if row < self.settled and not subject & 7:
+            with self._lock:
+                if row >= 0 or made == self._made:
+                    self._note(subject, lineage, row)
+        return row
+
+    def _note(self, subject: int, lineage: int, row: int) -> None:
+        rows = self._rows.get(lineage)
+        if rows is not None and not subject & 7 and subject >> 3 < len(rows):
+            rows[subject >> 3] = row
+
+    def put(self, subject: int, lineage: int, row: int, slot: int) -> int:
+        """The slot of a new Proposition: the one that `find` found, or `row` itself when it is the first."""
         if slot >= 0:
             self._nexts = appended(self._nexts, -1)
             return slot
@@ -85,9 +117,11 @@ class Slots(dict[int, int]):
             self._nexts = appended(self._nexts, firsts[at])
             firsts[at] = row
             self._made += 1
-            self.pop(subject << LINEAGES | lineage, None)
-            wide = self._wide.get(subject)
-            if wide is not None:
+            if self:
+                self.pop(subject << LINEAGES | lineage, None)
+            if self._rows:
+                self._note(subject, lineage, row)
+            if self._wide and (wide := self._wide.get(subject)) is not None:
                 wide[lineage] = row
         return row
 
@@ -99,6 +133,7 @@ class Slots(dict[int, int]):
             if firsts[at] == row:
                 firsts[at] = self._nexts[row]
                 self._wide.get(subject, {}).pop(lineage, None)
+                self._note(subject, lineage, UNKNOWN)
             self.pop(subject << LINEAGES | lineage, None)
             self._nexts = truncated(self._nexts, row)
 
@@ -110,7 +145,8 @@ class Slots(dict[int, int]):
         """Take up the arrays of a snapshot."""
         self._firsts, self._nexts, self.settled = firsts, nexts, len(nexts)
 
-    def _walk(self, subject: int, lineage: int) -> int:
+    def walk(self, subject: int, lineage: int) -> int:
+        """`find` for the writer, whom no rollback overtakes."""
         kind = subject & 7
         if subject < 0 or kind >= _KINDS:
             return -1

@@ -43,13 +43,14 @@ class Section(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A snapshot as read: the commits and notes it covers, its length, and its sections by name."""
+    """A snapshot as read: the commits and notes it covers, its length, its sections by name, and the kind of each."""
 
     path: Path
     seq: int
     notes: int
     size: int
     sections: dict[str, Any]
+    kinds: dict[str, str] = {}  # noqa: RUF012  # never changed
 
 
 def name_of(seq: int) -> str:
@@ -63,11 +64,15 @@ def seq_of(name: str) -> int | None:
     return int(digits) if digits != name and len(digits) == 12 and digits.isascii() and digits.isdecimal() else None
 
 
-def write(files: Files, folder: Path, seq: int, notes: int, sections: Iterable[Section]) -> int:
-    """Write a snapshot and make it durable under its name; its length. Raises OSError, and then its name is not
-    there or is what it was."""
-    draft = folder / DRAFT
-    file = files.open(draft, create=True)
+def publish(files: Files, folder: Path, seq: int) -> None:
+    """Give a draft its name. Raises OSError."""
+    files.rename(folder / DRAFT, folder / name_of(seq))
+    files.sync_folder(folder)
+
+
+def write_draft(files: Files, folder: Path, seq: int, notes: int, sections: Iterable[Section]) -> int:
+    """Write a snapshot durably under the name of a draft; its length. Raises OSError."""
+    file = files.open(folder / DRAFT, create=True)
     try:
         out = _Out(files, file)
         start = struct.pack("<8sI", MAGIC, FORMAT)
@@ -81,16 +86,17 @@ def write(files: Files, folder: Path, seq: int, notes: int, sections: Iterable[S
         files.fsync(file)
     finally:
         files.close(file)
-    files.rename(draft, folder / name_of(seq))
-    files.sync_folder(folder)
     return out.length
 
 
-def read(files: Files, path: Path) -> Snapshot:
-    """A snapshot, every section checked. Raises MemoryDamaged, MemoryFormatUnsupported for a newer format, OSError."""
+def read(files: Files, path: Path, broken: list[str] | None = None) -> Snapshot:
+    """A snapshot, every section checked. Raises MemoryDamaged, MemoryFormatUnsupported for a newer format, OSError.
+
+    broken  where given, sections that do not match their checksum are named there, and are there as they are
+    """
     file = files.open_to_read(path)
     try:
-        return _Reader(files, file, path).snapshot()
+        return _Reader(files, file, path, broken).snapshot()
     finally:
         files.close(file)
 
@@ -105,14 +111,19 @@ def verify(files: Files, path: Path) -> None:
         damaged(path, "its SHA-256 does not match")
 
 
-def damaged(path: Path, what: str) -> NoReturn:
-    """Raise MemoryDamaged for a snapshot."""
-    raise KipError(
+def damage(path: Path, what: str) -> KipError:
+    """MemoryDamaged for a snapshot."""
+    return KipError(
         "MemoryDamaged",
         f"{path} is damaged: {what}",
         hint="nothing was changed; restore the folder from a backup",
         details={"path": str(path)},
     )
+
+
+def damaged(path: Path, what: str) -> NoReturn:
+    """Raise MemoryDamaged for a snapshot."""
+    raise damage(path, what)
 
 
 class _Out:
@@ -146,7 +157,8 @@ class _Out:
 class _Reader:
     """Reads one file."""
 
-    def __init__(self, files: Files, file: BinaryIO, path: Path) -> None:
+    def __init__(self, files: Files, file: BinaryIO, path: Path, broken: list[str] | None = None) -> None:
+        self._broken = broken
         self._files = files
         self._file = file
         self._path = path
@@ -169,7 +181,8 @@ class _Reader:
         if min(lengths, default=0) < 0 or _HEADER.size + sum(lengths) != end:
             damaged(self._path, "its sections do not fill it")
         sections = {name: self._section(name, kind, length, crc) for name, kind, length, crc in listed}
-        return Snapshot(self._path, seq, notes, self._size, sections)
+        kinds = {name: kind for name, kind, _, _ in listed}
+        return Snapshot(self._path, seq, notes, self._size, sections, kinds)
 
     def _check_header(self) -> None:
         if self._size < _HEADER.size + _FOOTER:
@@ -206,7 +219,10 @@ class _Reader:
     def _section(self, name: str, kind: str, length: int, checksum: int) -> Any:
         data = self._take(length)
         if crc32c(data) != checksum:
-            damaged(self._path, f"section {name} does not match its checksum")
+            if self._broken is None:
+                damaged(self._path, f"section {name} does not match its checksum")
+            self._broken.append(name)
+            return data
         if kind == "b":
             return data
         if kind == "m":

@@ -12,7 +12,7 @@ from typing import Any
 
 from kipql.errors import KipError
 from kipql.limits import DEFAULT_LIMITS, Limits
-from kipql.model import ENGINE, Origin
+from kipql.model import ENGINE, PROPOSITION, Origin
 from kipql.store import changes, digest, disk, erasure, frames
 from kipql.store.environments import Entry, Environments, SchemaLoader, load_schema
 from kipql.store.files import Files
@@ -30,6 +30,7 @@ Written = Callable[[], None] | None
 SNAPSHOT_AFTER = 8 << 20
 _SHARE = 4  # a large Space waits until the journal has this part of its snapshot's size
 _AT_CLOSE = 32  # and at close this part of what it would wait for is enough
+_SMALL = 20_000  # elements whose snapshot a commit does not leave to a thread
 
 
 class Store:
@@ -58,10 +59,18 @@ class Store:
         self._showing = threading.Lock()
         self._transaction: Transaction | None = None
         self._disk: disk.Disk | None = None
-        self._unerased = False  # whether a snapshot on disk still holds what a purge erased
+        self._purged_at = self._clean_from = (
+            0  # the last purge that a snapshot held, and the newest snapshot's sequence
+        )
+        self._snapshots = threading.RLock()  # one is written at a time
+        self._behind: threading.Thread | None = None  # that writes one
+        self._stopped = False
+        self._suspect: object = None  # the snapshot that was opened without a look at every number
+        self._files = files or Files()
+        self._half = False  # whether what a writer committed was taken up in part
         self._begin_empty()
         if path is not None:
-            self._disk = disk.Disk(path, files or Files(), durability, limits.frame, readonly=readonly)
+            self._disk = disk.Disk(path, self._files, durability, limits.frame, readonly=readonly)
             self._load(self._disk)
         self.newest = self._latest()
         self._keep_up()
@@ -87,7 +96,32 @@ class Store:
                 f"the Space is at sequence {head.seq}; it has no state {seq}",
                 hint=f"use 0 to {head.seq}",
             )
-        return View(self.graph, self.environments, seq, self.graph.history.bounds(seq))
+        return head.at(seq)
+
+    def follow(self) -> bool:
+        """Opened read-only: take up what a writer committed since, in place; False when that takes a new Store.
+
+        Reads go on meanwhile, and the head is replaced last. While a transaction is open nothing happens. Raises
+        MemoryDamaged, and OSError where the folder can not be read.
+        """
+        folder = self._disk
+        if folder is None or not self.readonly or not self._writer.acquire(blocking=False):
+            return True
+        try:
+            if self._half or not folder.changed():
+                return not self._half
+            self._half = True  # what fails in the middle leaves rows that no view sees, and no frame follows
+            kept = len(self.graph.kept_entries)
+            followed = folder.follow(len(self.graph.history), self.last_instant(), self._apply)
+            self._half = False
+            if len(self.graph.kept_entries) > kept:
+                self._purged_at = len(self.graph.history)
+            self._clean_from = max(self._clean_from, folder.continued)
+            if followed:
+                self._show(self._latest())
+            return followed
+        finally:
+            self._writer.release()
 
     def begin(self, at: int, origin: Origin = ENGINE) -> Transaction:
         """Start the one transaction; waits while another thread has one.
@@ -98,15 +132,55 @@ class Store:
         A store opened read-only can begin one too, to roll it back (PREVIEW, §69.3): it can not commit.
         """
         self.check_process()
-        self._writer.acquire()
+        held = False
         try:
+            held = self._writer.acquire()
+            if self._stopped:
+                raise KipError(
+                    "MemoryUnavailable",
+                    "a transaction could not be undone; this session writes nothing more",
+                    hint="open the memory again, and run `kipql doctor`",
+                )
             if self._disk is not None and not self.readonly:
                 self._disk.check()
             self._transaction = Transaction(self, self._latest(), max(at, self.last_instant()), origin)
+            return self._transaction
         except BaseException:
-            self._writer.release()
+            if held:
+                self._transaction = None
+                self._writer.release()
             raise
-        return self._transaction
+
+    def stop_writing(self) -> None:
+        """Begin no transaction any more: what one wrote is still in the graph. Readers end before it."""
+        self._stopped = True
+
+    def begin_at_once(self) -> bool:
+        """Keep other writers out for a write that needs no Transaction; False where it does, or would have to wait."""
+        return self._disk is None and not self.readonly and self._writer.acquire(blocking=False)
+
+    def end_at_once(self) -> None:
+        """Let the next writer in."""
+        self._writer.release()
+
+    def add_at_once(self, at: int, origin: Origin) -> int:
+        """What was appended to the graph since the head is the next commit, and visible; its sequence."""
+        graph, head = self.graph, self.newest
+        bounds, seq = graph.counts(), head.seq + 1
+        graph.slots.settled = bounds[PROPOSITION]
+        graph.history.append(at, bounds, (), origin, "cognitive")
+        self._show(head.after(seq, bounds))
+        return seq
+
+    def undo_at_once(self, base: View, literals: int) -> None:
+        """Take back what was appended to the graph since the head, `base`, unless it is a commit by now."""
+        history = self.graph.history
+        history.trim()
+        if len(history) > base.seq:
+            self._show(self._latest())
+            return
+        self.graph.truncate(base.bounds)
+        self.graph.literals.truncate(literals)
 
     def check_process(self) -> None:
         """Raises MemoryUnavailable in a forked child, where nobody would let go of a lock that is held."""
@@ -160,21 +234,21 @@ class Store:
     def snapshot(self) -> int:
         """Write a snapshot of the head and cut the journal down to what follows it; the snapshot's size in bytes.
 
-        Writers wait, readers go on. Raises UnsupportedCapability in memory, ReadonlyViolation, MemoryUnavailable.
+        Writers wait only until the tables are copied, and while the journal is exchanged. Raises UnsupportedCapability
+        in memory, ReadonlyViolation, MemoryUnavailable.
         """
         self._refuse_readonly()
         if self._disk is None:
             raise KipError("UnsupportedCapability", "a memory without a folder has no snapshots")
         self.check_process()
-        with self._writer:
-            return self._write_snapshot(self._disk)
+        return self._write_snapshot(self._disk)
 
     def settle(self) -> None:
         """See that the files say every commit and nothing that was erased, for who copies them. The caller keeps
         writers out. Raises MemoryUnavailable."""
         if self._disk is None:
             return
-        if self._unerased and self.readonly:
+        if self.readonly and self._unerased and self._disk.has_snapshots():
             raise KipError(
                 "MemoryUnavailable",
                 "a snapshot still holds what a purge erased",
@@ -184,9 +258,9 @@ class Store:
             self.snapshot()
         self._disk.flush()
 
-    def digest(self, view: View | None = None) -> str:
+    def digest(self, view: View | None = None, look: Callable[[], None] | None = None) -> str:
         """`sha256:...` over every element in id order, canonical JSON, `_system` included."""
-        return digest.digest(view or self.view())
+        return digest.digest(view or self.view(), look)
 
     def control_version(self, kind: str) -> int:
         """How many control changes of a kind were committed."""
@@ -202,6 +276,14 @@ class Store:
         because frames follow each other; no reader sees it before it is.
         """
         self._refuse_readonly()
+        place = self._disk.written if self._disk is not None else 0
+        try:
+            self._publish(transaction, idempotency, transaction_class, written)
+        except BaseException:
+            self._broke_off(transaction, place)
+            raise
+
+    def _publish(self, transaction: Transaction, idempotency: Json, transaction_class: str, written: Written) -> None:
         graph, seq = self.graph, transaction.seq
         changed = tuple(transaction.changed)
         erased = erasure.erasures(graph, changed, seq)
@@ -235,8 +317,26 @@ class Store:
         if idempotency is not None:
             self._replay.remember(idempotency)
         self._show(self._latest())
-        self._unerased |= bool(erased) and self._disk is not None and self._disk.has_snapshots()
+        if erased and self._disk is not None and self._disk.has_snapshots():
+            self._purged_at = seq
+        self._over(transaction, written)
         self._keep_up()
+
+    def _broke_off(self, transaction: Transaction, place: int) -> None:
+        """Something came in the middle of a commit that nobody expects: an interrupt, no memory, a defect. In memory
+        the commit is made once it is in the history; on disk, once its frame is written, what the graph says may not
+        be what the journal says, so nothing is written after it."""
+        history = self.graph.history
+        history.trim()
+        if self.newest.seq >= transaction.seq:
+            transaction.end()
+            return
+        if self._disk is not None and self._disk.written != place:
+            self._disk.give_up("a commit was interrupted")
+        if len(history) >= transaction.seq:
+            if self._disk is None:
+                self._show(self._latest())
+            transaction.end()
 
     def _publish_shared(
         self,
@@ -249,12 +349,21 @@ class Store:
         mark = folder.write(transaction.seq, payload)
         self._commit(transaction, *what)
         view = self._latest()
+        self._over(transaction, written)
+        folder.sync(mark)
+        self._show(view)
         self._keep_up()
+
+    def _over(self, transaction: Transaction, written: Written) -> None:
+        """The next transaction may begin."""
         transaction.end()
         if written is not None:
             written()
-        folder.sync(mark)
-        self._show(view)
+
+    @property
+    def _unerased(self) -> bool:
+        """Whether a snapshot on disk still holds what a purge erased."""
+        return self._purged_at > self._clean_from
 
     def _show(self, view: View) -> None:
         """Let readers see a commit that is durable, and with it those before."""
@@ -273,6 +382,8 @@ class Store:
         if self._transaction is not None:
             self._transaction.rollback()
         if self._disk is not None:
+            if self._behind is not None and not self._disk.is_forked:
+                self._behind.join()
             self._keep_up(closing=True)
             self._disk.close()
 
@@ -308,7 +419,9 @@ class Store:
                 continue
             before = len(self.graph.kept_entries)
             folder.load(found, self._apply)
-            self._unerased = found is not None and len(self.graph.kept_entries) > before
+            self._clean_from = found.seq if found is not None else 0
+            if found is not None and len(self.graph.kept_entries) > before:
+                self._purged_at = len(self.graph.history)
             return
 
     def _take_up(self, found: Snapshot) -> None:
@@ -316,24 +429,47 @@ class Store:
 
         thaw = Thaw(found, self.graph)
         thaw.apply(self.environments)
+        if thaw.believed:
+            from kipql.store.suspects import Suspect
+
+            self._suspect = Suspect(self._files, found.path)
         self.notes = thaw.notes
         self._replay.idempotency = self.idempotency = thaw.outcomes
 
     def _write_snapshot(self, folder: disk.Disk) -> int:
+        """Copy the tables, which keeps writers out; then write them beside what is committed meanwhile."""
         from kipql.store.freeze import freeze
+        from kipql.store.frozen import still
+        from kipql.store.still import still_graph
 
-        sections = freeze(self.graph, self.notes, self.idempotency)
-        size = folder.snapshot(len(self.graph.history), sections)
-        self._unerased = False
-        return size
+        with self._snapshots:
+            while True:
+                with self._writer:
+                    place = folder.place(len(self.graph.history))
+                    graph, outcomes = still_graph(self.graph), still(self.idempotency)
+                    notes = {kind: list(kept) for kind, kept in self.notes.items()}
+                size = folder.snapshot(place, freeze(graph, notes, outcomes))
+                if size is not None:  # no purge came between
+                    self._clean_from = place.base.seq
+                    return size
 
     def _keep_up(self, *, closing: bool = False) -> None:
-        """Write a snapshot when one is due. The commit stands whatever happens, so a failure is only told."""
+        """Write a snapshot when one is due: after a purge, at close and of a small Space here, else beside the writers.
+        The commit stands whatever happens, so a failure is only told."""
         folder = self._disk
         if folder is None or self.readonly or folder.is_forked or not (self._unerased or self._is_due(folder, closing)):
             return
+        if self._unerased or closing or sum(self.graph.counts()) <= _SMALL:
+            self._try_snapshot(folder, closing)
+        elif self._behind is None or not self._behind.is_alive():
+            self._behind = threading.Thread(target=self._try_snapshot, args=(folder,), name="kipql snapshot")
+            self._behind.start()
+
+    def _try_snapshot(self, folder: disk.Disk, closing: bool = False) -> None:
         try:
-            self._write_snapshot(folder)
+            with self._snapshots:
+                if self._unerased or self._is_due(folder, closing):  # another thread may have made it meanwhile
+                    self._write_snapshot(folder)
         except Exception as error:
             import logging
 

@@ -29,7 +29,8 @@ Decode = Callable[[Any, bytearray], Any]
 
 
 class Thaw:
-    """Fills an empty graph. `notes` and `outcomes` are the rest of what the snapshot holds."""
+    """Fills an empty graph. `notes` and `outcomes` are the rest of what the snapshot holds; it is `believed` when it is
+    too large to be looked through."""
 
     def __init__(self, found: Snapshot, graph: Graph) -> None:
         self._sections = found.sections
@@ -37,6 +38,7 @@ class Thaw:
         self._graph = graph
         self.notes: dict[str, list[Json]] = {}
         self.outcomes: Any = {}
+        self.believed = not ranges.is_small(found.sections)
 
     def apply(self, environments: Environments) -> None:
         """Take up everything. Raises MemoryDamaged."""
@@ -49,7 +51,7 @@ class Thaw:
             self._elements(bounds)
             self._postings()
             self._control(environments)
-            if ranges.is_small(self._sections):
+            if not self.believed:
                 ranges.check(self._sections, self._found.seq, bounds)
         except (Invalid, LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
             self._damaged(f"{type(error).__name__}: {error}")

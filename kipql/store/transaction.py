@@ -94,6 +94,10 @@ class Transaction:
         """The code of a Literal, interned. Raises as `canonical_literal`."""
         return self._graph.literals.intern(value)
 
+    def touch(self) -> None:
+        """Rows of plain claims are about to be appended to the graph (`claiming`): what was sealed no longer holds."""
+        self._writing()
+
     def create(self, record: AnyRecord) -> int:
         """Append a new element and return its code.
 
@@ -202,11 +206,16 @@ class Transaction:
         self._sealed = False
 
     def rollback(self) -> None:
-        """Undo everything and end."""
+        """Undo everything and end. What can not be undone, which takes a snapshot that someone forged, ends writing."""
         if not self._open:
             return
-        self.restore(self._start)
-        self.end()
+        try:
+            self.restore(self._start)
+        except BaseException:
+            self._store.stop_writing()
+            raise
+        finally:
+            self.end()
 
     # committing
 

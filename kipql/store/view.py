@@ -71,6 +71,11 @@ class View:
         return self.space_id
 
     @property
+    def last_commit(self) -> int:
+        """The last commit up to `seq`: a transaction under way is none yet."""
+        return min(self.seq, len(self.graph.history))
+
+    @property
     def environment(self) -> "Environment":
         """The Schema Environment in force at `seq`."""
         return self._schema().environment
@@ -85,6 +90,17 @@ class View:
     def at(self, seq: int) -> "View":
         """The Space at a sequence up to the head, with the same withheld as here."""
         return type(self)(self.graph, self._environments, seq, self.graph.history.bounds(seq))
+
+    @property
+    def schema_entry(self) -> Entry:
+        """The Schema Environment in force at `seq` with what its renames join."""
+        return self._schema()
+
+    def after(self, seq: int, bounds: Bounds) -> "View":
+        """The Space at the next sequence, which left the Schema Environment alone."""
+        view = View(self.graph, self._environments, seq, bounds)
+        view._entry = self._entry
+        return view
 
     def environment_at(self, seq: int) -> "Environment":
         """The Schema Environment in force at another sequence."""
@@ -337,15 +353,20 @@ class View:
     # identity
 
     def canonical(self, code: int) -> int:
-        """The element at the end of the `merged_into` chain (§11.1); a term that is no Concept is itself."""
+        """The element at the end of the `merged_into` chain (§11.1); a term that is no Concept is itself. Raises
+        MemoryDamaged for a chain without an end, which no statement writes."""
         if code < 0 or code & 7 != CONCEPT or not self.has_merges:
             return code
+        passed: set[int] = set()
         while True:
             record = states.state_at(self.graph, code, self.seq)
             assert isinstance(record, Concept)
             if record.merged_into is None:
                 return code
+            passed.add(code)
             code = record.merged_into
+            if code in passed:
+                raise KipError("MemoryDamaged", f"{element_id(code)} is merged into itself, at once or by others")
 
     def same(self, code: int) -> tuple[int, ...]:
         """Every code with the same canonical element, ascending, this one included."""

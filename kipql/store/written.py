@@ -15,7 +15,7 @@ from kipql.store.graph import Graph
 from kipql.store.identity import InputReference
 from kipql.store.packing import CLASSES, ERASED, MEMBERS, Context, pack_origin, pack_planes, pack_record
 from kipql.store.states import state_at
-from kipql.times import format_instant, parse_instant
+from kipql.times import FIRST, LAST, format_instant, parse_instant
 from kipql.values import Json, Scalar
 
 Line = dict[str, Json]
@@ -178,10 +178,7 @@ def _read_edges(value: Json) -> list[Json]:
 
 def _moment(instant: Any) -> Any:
     """A timestamp; an instant that no timestamp says stays a number."""
-    try:
-        return format_instant(instant)
-    except (OverflowError, ValueError):
-        return instant
+    return format_instant(instant) if FIRST <= instant <= LAST else instant
 
 
 def _instant(value: Json) -> Json:

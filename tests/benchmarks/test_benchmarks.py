@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import belief, belief_sides, questions, start
+from benchmarks import belief, belief_sides, questions, shell_start, start
 from benchmarks.__main__ import EVERY, main
 from benchmarks.kip_side import QUERIES, Kipql
 from benchmarks.measure import Measure, Mismatch, compare
@@ -49,9 +49,10 @@ def test_the_six_questions_have_one_answer_on_every_side(tmp_path: Path, capsys:
 
 @pytest.mark.slow
 def test_starts_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert start.main(["--runs", "1"]) == 0
+    assert start.main(["--runs", "1", "--size", "300"]) == 0
     shown = capsys.readouterr().out
-    assert all(f"| {name} |" in shown for name in start.starts(Path()))
+    assert all(f"| {name} |" in shown for name in (*start.starts(Path()), start.PROMPT))
+    assert all(f"| `{place}` |" in shown for place in shell_start.PLACES)
 
 
 def test_a_world_follows_from_its_size() -> None:

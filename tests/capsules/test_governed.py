@@ -107,7 +107,7 @@ def test_claims_by_a_reserved_actor_need_its_representative() -> None:
     target = empty()
     me: str = target.execute('CREATE CONCEPT ?m { TYPE "Person" NAME "Me" }').handles["m"]  # type: ignore[union-attr]
     target.govern.reserve(me)
-    target.govern.grant("agent", *READING, *WRITING)
+    target.govern.grant("agent", *READING, *WRITING, "merge_identity")
     plan = {"records": [{"id": made["bo"], "action": "match", "target": me}]}
     capsule = source.export_capsule([made["count"]])
     error = refused(target, lambda: target.as_principal("agent").import_capsule(capsule, plan))
@@ -151,13 +151,14 @@ def test_an_importer_learns_nothing_of_what_is_hidden_from_it() -> None:
     capsule = source.export_capsule([made["ada"]])
     target = empty()
     target.govern.labels("public", "secret")
-    hidden = target.import_capsule(capsule, {"classification": "secret"}).result["mapping"][made["ada"]]
-    target.govern.grant("agent", *READING, *WRITING, up_to="public")
+    ours = {"same_owner": True}
+    hidden = target.import_capsule(capsule, {**ours, "classification": "secret"}).result["mapping"][made["ada"]]
+    target.govern.grant("agent", *READING, *WRITING, "merge_identity", up_to="public")
     (row,) = target.as_principal("agent").preview_import(capsule, {"records": [{"id": made["ada"], "action": "skip"}]})[
         "plan"
     ]["records"]
     assert row["action"] == "skip"  # the earlier import is not known to it
-    error = refused(target, lambda: target.as_principal("agent").import_capsule(capsule))
+    error = refused(target, lambda: target.as_principal("agent").import_capsule(capsule, ours))
     assert error.code == "IdentityConflict"  # the key is taken: uniqueness holds over the whole Space
     assert hidden not in json.dumps(error.to_dict())
 

@@ -201,7 +201,33 @@ def test_propositions_about_each_other(capsule: dict[str, Any]) -> None:
 
 def test_a_delta_is_a_subprofile_that_is_not_here(capsule: dict[str, Any]) -> None:
     delta = resealed(capsule, lambda payload: payload["manifest"].update(kind="delta", base_seq=1, target_seq=2))
-    assert refused(delta).code == "UnsupportedCapability"
+    error = refused(delta)
+    assert (error.code, error.details["capability"]) == ("UnsupportedCapability", "capsule_delta")
+
+
+@pytest.mark.parametrize(
+    ("ask", "capability"),
+    [
+        (lambda nexus, capsule: nexus.import_capsule(capsule, {"mode": "restore"}), "capsule_restore"),
+        (lambda nexus, capsule: nexus.export_capsule(proof_profile="ed25519"), "capsule_signatures"),
+        (lambda nexus, capsule: nexus.query("VERIFY CAPSULE :c", {"c": capsule}).one(), None),
+    ],
+)
+def test_what_is_a_subprofile_says_so_by_the_name_that_the_registry_knows(
+    capsule: dict[str, Any], ask: Callable[..., Any], capability: str | None
+) -> None:
+    nexus = empty()
+    entries = nexus.query("DESCRIBE CAPABILITIES").one()["capabilities"]
+    for name in ("capsule_signatures", "capsule_delta", "capsule_restore", "artifacts"):
+        assert entries[name] == {"supported": False, "available": False}
+    if capability is None:
+        signed = {**capsule, "integrity": {**capsule["integrity"], "signatures": [{"signer": "x", "value": "y"}]}}
+        found = ask(nexus, signed)
+        assert (found["valid"], found["checks"]["signatures"]) == (True, "unchecked")
+        return
+    with pytest.raises(KipError) as caught:
+        ask(nexus, capsule)
+    assert (caught.value.code, caught.value.details["capability"]) == ("UnsupportedCapability", capability)
 
 
 def test_a_blob_is_its_digest(capsule: dict[str, Any]) -> None:
@@ -211,7 +237,7 @@ def test_a_blob_is_its_digest(capsule: dict[str, Any]) -> None:
 
 
 def test_limits_hold(capsule: dict[str, Any]) -> None:
-    small = kipql.Limits(parameters=1_000)
+    small = kipql.Limits(capsule=1_000)
     assert refused(capsule, limits=small).code == "ArtifactTooLarge"
     assert refused(json.dumps(capsule), limits=small).code == "ArtifactTooLarge"
     assert refused(capsule, limits=kipql.Limits(rows=5)).code == "ArtifactTooLarge"

@@ -451,7 +451,7 @@ def test_merged_concepts_stay_merged() -> None:
     source, made = told()
     source.execute("MERGE CONCEPT :bo INTO :ada", made)
     target = empty()
-    to = target.import_capsule(source.export_capsule()).result["mapping"]
+    to = target.import_capsule(source.export_capsule(), {"same_owner": True}).result["mapping"]
     assert element(target, to[made["bo"]])["merged_into"] == to[made["ada"]]
     says = 'FIND(?o) WHERE { ?p ({type: "Person", key: "ada"}, "says", ?o) }'
     assert sorted(map(str, target.query(says).rows)) == ["5", "fünf"]

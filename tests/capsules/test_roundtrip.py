@@ -1,8 +1,9 @@
 """Out of one memory and into an empty one: what is equal, and what the rule says differs (§26.3, §38.1, §41.6).
 
-Equal: content, attribution, time, provenance, structure, lifecycle, state. Different by rule: ids, `_system` (a new
-element of another Space), client keys, and the mode of what was observed, stated or inferred, which is `imported`. So
-the oracle of a belief is the memory in which the same claims had been told as imported to begin with.
+Equal, where both are one owner's: content, attribution, time, provenance, structure, lifecycle, state. Different by
+rule: ids, `_system` (a new element of another Space), client keys, and the mode of what was observed, stated or
+inferred, which is `imported`. So the oracle of a belief is the memory in which the same claims had been told as
+imported to begin with.
 """
 
 import re
@@ -29,7 +30,7 @@ def moved(told: Told) -> tuple[kipql.Nexus, dict[str, str]]:
     clock = Clock()
     clock.now = told.clock.now
     target = kipql.open(packages=[PACKAGE], clock=clock)
-    receipt = target.import_capsule(told.nexus.export_capsule())
+    receipt = target.import_capsule(told.nexus.export_capsule(), {"same_owner": True})
     return target, receipt.result["mapping"]
 
 

@@ -102,3 +102,21 @@ def test_help_loads_no_memory():
         "assert not any(name.startswith('kipql.memory') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_a_canon_is_written_out_and_comes_back_the_same(repository, tmp_path, capsys):
+    db, out = str(tmp_path / "x.kip"), tmp_path / "out"
+    main(["canon", "import", str(repository), "--db", db])
+    capsys.readouterr()
+    code, said = told(capsys, "export", str(out), "--db", db)
+    assert code == 0 and said.endswith("written, 0 files unchanged\n")
+    assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.md")) == [
+        *("articles/lost.md", "articles/src/feed.md", "journal/2026-08-11-vendor-cap.md")
+    ]
+    assert told(capsys, "export", str(out), "--db", db) == (
+        0,
+        "0 articles and 0 journal files written, 3 files unchanged\n",
+    )
+    other = str(tmp_path / "y.kip")
+    main(["canon", "import", str(out), "--db", other])
+    assert told(capsys, "map", "--db", db) == told(capsys, "map", "--db", other)

@@ -1,6 +1,7 @@
 """`kipql capsule`: export, verify, preview, import."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,25 @@ def test_what_comes_in_isolated_is_in_quarantine(kipql, exported, tmp_path):
 
 def test_reading_only_refuses_an_import(kipql, exported, memory):
     assert kipql("--readonly", "capsule", "import", exported, "--db", memory).code == 2
+
+
+LAB = Path(__file__).parents[2] / "docs" / "examples" / "lab.json"
+
+
+def test_a_preview_with_a_package_shows_what_an_import_with_it_would_do(kipql, memory, tmp_path):
+    source, capsule = tmp_path / "lab.kip", tmp_path / "lab.capsule.json"
+    robot = 'CREATE CONCEPT ?r { TYPE "Robot" NAME "Rover" }'
+    assert kipql("exec", "--db", source, "--package", LAB, "-c", robot).code == 0
+    assert kipql("capsule", "export", "--db", source, "-o", capsule).code == 0
+    before = kipql("dump", "--db", memory).out
+    missing = kipql("capsule", "preview", capsule, "--db", memory)
+    assert (missing.code, "install it first" in missing.err) == (1, True)
+    seen = kipql("capsule", "preview", capsule, "--db", memory, "--package", LAB)
+    assert (seen.code, seen.out, seen.err) == (0, "changes: 1 create, 0 match, 0 skip, 0 conflict\n", "")
+    assert kipql("dump", "--db", memory).out == before
+    done = kipql("capsule", "import", capsule, "--db", memory, "--package", LAB)
+    assert (done.code, done.out) == (0, "committed: 1 create, 0 match, 0 skip, 0 conflict\n")
+    again = kipql("capsule", "preview", capsule, "--db", memory, "--package", LAB)
+    assert (again.code, again.out) == (0, "no_effect: 0 create, 1 match, 0 skip, 0 conflict\n")
+    wrong = kipql("capsule", "preview", capsule, "--db", memory, "--package", "kip://no/such@1.0.0")
+    assert (wrong.code, "SchemaPackageUnavailable" in wrong.err) == (2, True)

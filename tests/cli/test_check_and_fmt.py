@@ -109,3 +109,48 @@ def test_fmt_of_standard_input_goes_to_standard_output(kipql):
     called = kipql("fmt", "-", stdin="find(?p) where { ?p {} }")
     assert called.code == 0
     assert called.out.startswith("FIND(?p)")
+
+
+AGENT = "kip://kipql/agent@1.0.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('FIND(?p) WHERE { ?p {type: "Nonsense"} }', "1:28: SchemaSymbolNotFound"),
+        ('FIND(?p) WHERE { ?p {} };\nFIND(?p) WHERE { (?p, "nope", ?q) }', "2:23: SchemaSymbolNotFound"),
+        ('//! check: a\nFIND(?p.facets["Nope"].x) WHERE { ?p {} }', "2:"),
+        ('UPDATE ?x SET FIELDS {name: "y"} WHERE {\n  ?x {type: "Nope"} }', "2:13: SchemaSymbolNotFound"),
+    ],
+)
+def test_a_schema_finds_symbols_that_are_not_there(kipql, script, text, place):
+    path = script(text)
+    assert kipql("check", path).code == 0
+    called = kipql("check", "--package", AGENT, path)
+    assert called.code == 1 and called.err.startswith(f"{path}:{place}")
+
+
+def test_a_schema_knows_its_packages_and_what_the_script_defines(kipql, script, memory):
+    path = script(
+        'FIND(?a) WHERE { ?a {type: "CanonArticle"} };\n'
+        'DEFINE PREDICATE "resides_in" {description: "Where the subject lives."};\n'
+        'FIND(?p) WHERE { (?p, "resides_in", ?q) };\n'
+        'CREATE CONCEPT ?e { TYPE "Event" NAME "no summary yet" }\n'
+    )
+    assert kipql("check", "--package", AGENT, path) == (0, "", "")
+    called = kipql("check", "--db", memory, path)
+    assert called.code == 1
+    assert [line.split(" ")[0] for line in called.err.splitlines() if "SchemaSymbolNotFound" in line] == [
+        f"{path}:1:28:",
+        f"{path}:3:23:",
+    ]
+
+
+def test_what_is_wrong_anyway_is_told_once(kipql, script):
+    called = kipql("check", "--package", AGENT, script("FIND(?q) WHERE { ?p {} }"))
+    assert called.code == 1 and called.err.count("InvalidSyntax") == 1
+
+
+def test_a_schema_that_can_not_be_opened_is_2(kipql, script, tmp_path):
+    assert kipql("check", "--db", tmp_path / "none", script("FIND(?p) WHERE { ?p {} }")).code == 2
+    assert kipql("check", "--package", tmp_path / "none.json", script("FIND(?p) WHERE { ?p {} }")).code == 2

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import struct
 
+import msgpack
 import pytest
 
 import kipql as library
@@ -100,6 +102,39 @@ def test_a_flipped_byte_of_a_snapshot_is_found(kipql, filled, share, tmp_path):
     assert found.code in (1, 2) and "snapshot-000000000003" in found.out + found.err
     lost = kipql("doctor", filled, "--recover", tmp_path / "out")
     assert lost.code in (1, 2)
+
+
+def sections(path):
+    """Where each section of a snapshot lies."""
+    found, at = {}, 16
+    data = path.read_bytes()
+    offset, length, _ = struct.unpack_from("<QII", data, len(data) - 52)
+    for name, _, size, _ in msgpack.unpackb(data[offset : offset + length])["sections"]:
+        found[name] = (at, size)
+        at += size
+    return found
+
+
+def test_postings_of_a_damaged_snapshot_are_made_again_and_nothing_else_is_guessed(kipql, filled, tmp_path):
+    (path,) = (filled / SPACE).glob("snapshot-*")
+    whole, before = path.read_bytes(), digests(filled)
+    made, gone = set(), set()
+    for number, (name, (start, size)) in enumerate(sections(path).items()):
+        if not size:
+            continue
+        flip(path, start + size // 2)
+        called = kipql("doctor", filled, "--recover", tmp_path / f"out{number}")
+        assert called.code in (1, 2), name
+        if "made again from its records" in called.out:
+            made.add(name)
+            assert digests(tmp_path / f"out{number}") == before, name
+            assert kipql("doctor", tmp_path / f"out{number}").code == 0, name
+        else:
+            gone.add(name)
+        path.write_bytes(whole)
+    assert {"named.runs.rows", "keyed.order", "types", "by_predicate.starts", "of_type.rows"} <= made
+    assert {"symbols", "history.at", "objects.0.bytes", "notes"} <= gone
+    assert not {name for name in made if name.startswith(("objects", "history", "literals", "side", "propositions"))}
 
 
 def test_frames_behind_the_damage_are_counted(kipql, journalled):

@@ -57,3 +57,14 @@ def test_a_missing_file_and_a_readonly_memory_are_2(kipql, talk, memory, tmp_pat
     assert kipql("import", "chat", tmp_path / "none.json", "--db", memory).code == 2
     called = kipql("--readonly", "import", "chat", talk(), "--db", memory)
     assert (called.code, "ReadonlyViolation" in called.err) == (2, True)
+
+
+def test_a_forgotten_memory_is_told(kipql, talk):
+    code, out, err = kipql("import", "chat", talk())
+    assert (code, out.startswith("talk: committed")) == (0, True)
+    assert err.endswith("note: nothing was kept; --db DB names the memory to write to\n")
+
+
+def test_a_zone_by_its_city_is_answered_with_its_name(kipql, talk):
+    code, _, err = kipql("import", "chat", talk(), "--tz", "vienna")
+    assert (code, "did you mean Europe/Vienna?" in err) == (2, True)

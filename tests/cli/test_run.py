@@ -166,10 +166,13 @@ def test_the_json_report(kipql, memory, script):
     called = kipql("run", "--db", memory, path, "--format", "json")
     report = json.loads(called.out)
     assert (called.code, report["exit"]) == (2, 2)
-    assert report["counts"] == {"checks": 1, "note": 0, "warning": 2, "error": 0}
+    counts = {"checks": 1, "note": 0, "warning": 2, "error": 0, "known": 0, "suppressed": 0, "fixed": 0}
+    assert report["counts"] == counts
     (check,) = report["checks"]
     assert (check["check"], check["severity"], check["file"], check["line"]) == ("people", "warning", str(path), 5)
-    assert check["findings"][0] == {"message": "ada is here", "row": {"p.key": "ada"}}
+    first = check["findings"][0]
+    assert (first["message"], first["row"], first["state"]) == ("ada is here", {"p.key": "ada"}, "new")
+    assert len(first["fingerprint"]) == 32
     (error,) = report["errors"]
     assert (error["code"], error["line"]) == ("SchemaSymbolNotFound", 7)
 

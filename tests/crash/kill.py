@@ -15,6 +15,7 @@ import signal
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,6 +130,8 @@ def _killed(path: Path, random_: random.Random, number: int) -> bytes:
             os.close(reading)
             _live(path, writing, random.Random(seed), 3 if number % 3 == 2 else 1)
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(status)
     os.close(writing)
@@ -160,6 +163,8 @@ def _live(path: Path, out: int, random_: random.Random, threads: int) -> None:
         try:
             while True:
                 _step(nexus, own, mine[thread], lambda what: os.write(out, f"{thread} {what}\n".encode()))
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(1)  # the parent hears that the child ended by itself
 

@@ -1,12 +1,15 @@
 """A short life of a Space, step by step: everything that touches the disk, and what the Space says after each step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from kipql.errors import KipError
 from kipql.mutate.purge import stub
 from kipql.store import Store
+from kipql.store import freeze as freezing
+from kipql.store.snapshot import Section
 from tests.crash.disk import FOLDER, MemoryDisk
 from tests.store.small import change, commit, concept, pair, store
 
@@ -75,6 +78,34 @@ def _purge(row: int) -> Callable[[Store], None]:
     return lambda space: commit(space, lambda tx: tx.put(row * 8, stub(tx.view.record(row * 8))))
 
 
+def _beside(write: Callable[[Store], Any]) -> Callable[[Store], None]:
+    """A snapshot in the middle of which something is written."""
+
+    def step(space: Store) -> None:
+        with in_the_middle(lambda: write(space)):
+            space.snapshot()
+
+    return step
+
+
+@contextmanager
+def in_the_middle(write: Callable[[], Any]) -> Iterator[None]:
+    """The next snapshot is half written when `write` is called; the tables were copied before."""
+    whole, left = freezing.freeze, [write]
+
+    def busy(*args: Any) -> Iterator[Section]:
+        for number, section in enumerate(whole(*args)):
+            if number == 20 and left:
+                left.pop()()
+            yield section
+
+    freezing.freeze = busy  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        freezing.freeze = whole
+
+
 STEPS: list[tuple[str, Callable[[Life], None]]] = [
     ("open", Life.open),
     ("note", _space(lambda space: space.note("schema", {"packages": []}))),
@@ -89,6 +120,7 @@ STEPS: list[tuple[str, Callable[[Life], None]]] = [
     ("write after a snapshot", _space(lambda space: commit(space, lambda tx: tx.create(concept("Cid"))))),
     ("purge with a snapshot", _space(_purge(1))),
     ("second snapshot", _space(Store.snapshot)),
+    ("write beside a snapshot", _space(_beside(lambda space: change(space, 16, name="Ed")))),
     ("last write", _space(lambda space: change(space, 16, name="Di"))),
     ("last close", Life.close),
     ("last open", Life.open),

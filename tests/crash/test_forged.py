@@ -12,6 +12,7 @@ from kipql.store import snapshot
 from kipql.store.journal import Base, header
 from kipql.store.snapshot import Section
 from tests.crash.disk import FOLDER, MemoryDisk
+from tests.store.disks import sealed
 from tests.store.small import grown, store
 from tests.store.test_purge import Purging
 from tests.store.test_replay import facts
@@ -43,7 +44,7 @@ def _opens(seq: int, sections: dict[str, Any]) -> bool:
     """Whether it opens and all of it can be read. Raises whatever is no refusal."""
     disk = MemoryDisk({"journal": header(Base(seq, 0))})
     made = [Section(name, _kind(content), content) for name, content in sections.items()]
-    snapshot.write(disk, FOLDER, seq, 0, made)
+    sealed(disk, FOLDER, seq, 0, made)
     try:
         with store(FOLDER, files=disk, readonly=True) as space:
             facts(space)

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,36 @@ def test_a_thousand_sessions_leave_no_file_no_thread_and_no_memory(tmp_path: Pat
     gc.collect()
     assert (_files(), threading.active_count()) == (files, threads)
     assert _objects() - before < ROUNDS / 2, "not one object a session"
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+def test_sessions_leave_no_bytes(tmp_path: Path, readonly: bool) -> None:
+    """What Python allocated, over 500 sessions that read and 500 that could write: less than 100 bytes a session."""
+    path = tmp_path / "m"
+    with kipql.open(path, durability="os") as nexus:
+        nexus.execute(CREATE, {"key": "a"})
+        nexus.snapshot()
+
+    def session() -> None:
+        with kipql.open(path, readonly=readonly, durability="os") as nexus:
+            assert nexus.query(LIVE).rows == ["a"]
+
+    for _ in range(20):
+        session()
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            session()
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(ROUNDS // 2):
+            session()
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    print(f"\n{(after - before) / (ROUNDS // 2):.0f} bytes a session")
+    assert after - before < 100 * ROUNDS // 2
 
 
 @pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc")

@@ -9,7 +9,7 @@ from benchmarks.questions_data import inputs, world
 from benchmarks.questions_sides import Q1, Q2, Q3, Q4, Q5, QUERIES, Kipql
 
 DATA = world(2_000)
-MOST = 3  # the statement, the head, the function
+MOST = 2  # the statement and the function
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def _planned(text: str, memory_name: str, chosen: tuple[rules.Rule, ...]) -> Any
     shaped = shape.lift_find(find)
     lowered = lower.lower_find(shaped.node, view.environment)
     plan = rules.optimised(lowered.plan, chosen)
-    values = prepared.values_of(prepare.planned_find(shaped, view.environment), shaped.literals, {})
+    values = prepared.values_of(prepare.planned_find(shaped.node, view.environment), shaped.literals, {})
     context = Context.of(plan, view, values, Budget(LIMITS))
     try:
         rows = prepared.finished(prepared.solutions(context), context, None)

@@ -251,6 +251,29 @@ def test_what_the_general_path_refuses_is_refused_the_same(text: str, given: Any
     assert told(lambda: statement.query(given)) == told(lambda: statement.query(given, limits=WIDE))
 
 
+@pytest.mark.parametrize("id_text", ["C-4", "C-99", "C-999999999999999"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'FIND(?o.name) WHERE { (:s, "likes"{0,}, ?o) }',
+        'FIND(?o.name) WHERE { (:s, "likes"{0,1}, ?o) ?o {} }',
+        'FIND(?o.name) WHERE { (?o, "likes"{0,2}, :s) }',
+        'FIND(?o.name) WHERE { (:s, "likes"{0} | "likes"{2}, :s) ?o CONCEPT {} }',
+        'FIND(?o.name) WHERE { (:s, "likes", ?o) }',
+        'FIND(?o.name) WHERE { (?o, "likes", :s) }',
+        "FIND(?o.name) WHERE { ?o CONCEPT {id: :s} }",
+        'FIND(?o) WHERE { STRUCTURAL (:s, "evidence", ?o) }',
+    ],
+)
+def test_an_id_that_nothing_has_names_nothing(text: str, id_text: str, nexus: kipql.Nexus) -> None:
+    """Zero hops are the element itself (§45), where there is one."""
+    statement = warm(nexus, text, {"s": "C-1"})
+    assert statement.query({"s": id_text}).rows == []
+    with nexus.transaction() as tx:  # what is not committed has a row, and no reader sees it
+        assert tx.execute('CREATE CONCEPT ?n {TYPE "Person" NAME "New"}').handles == {"n": "C-4"}
+        assert statement.query({"s": id_text}).rows == []
+
+
 def test_limits_and_cancel_of_a_call_hold(nexus: kipql.Nexus) -> None:
     statement = warm(nexus, 'FIND(?c.name) WHERE { ?c {type: "Person"} }')
     with pytest.raises(KipError) as caught:

@@ -7,7 +7,7 @@ import pytest
 
 import kipql
 from kipql.errors import KipError
-from tests.govern.conftest import Setting
+from tests.govern.conftest import PACKAGE, SETTING, Setting
 
 PERSON = '?c {type: "Person"}'
 READS = [
@@ -322,3 +322,110 @@ def test_the_whole_memory_without_project_is_refused_a_belief(setting: Setting) 
         with pytest.raises(kipql.KipError) as caught:
             setting.as_("carol").query(text, {"who": "C-1"})
         assert caught.value.code == "ProjectionNotAuthorized"
+
+
+TAKEN = {
+    "a key": 'CREATE CONCEPT ?c { TYPE "Person" NAME "X" SET FIELDS {key: "dave"} }',
+    "a key by UPSERT": 'UPSERT CONCEPT ?c { MATCH {type: "Person", key: "dave"} SET FIELDS {name: "X"} }',
+    "a canonical id": 'CREATE CONCEPT ?c { TYPE "Person" NAME "X" SET FIELDS {canonical_id: "did:dave"} }',
+    "a client key": 'CREATE CONCEPT ?c { TYPE "Person" CLIENT KEY "made:dave" NAME "X" }',
+    "a client key of Evidence": 'CREATE EVIDENCE ?e { CLIENT KEY "said:dave" SET FIELDS {evidence_class: "message", payload: "X"} }',  # noqa: E501
+    "a tuple": 'ENSURE PROPOSITION ?p ("C-1", "prefers", "C-5")',
+}
+
+
+WAYS = [
+    (what, through)
+    for what in TAKEN
+    for through in ("execute", "batch", "preview", "load")
+    if through != "load" or what not in ("a key by UPSERT", "a tuple")  # a load has no such record
+]
+
+
+@pytest.mark.parametrize(("what", "through"), WAYS)
+def test_who_may_not_write_it_learns_nothing_of_what_is_in_the_way(what: str, through: str) -> None:
+    """A partial `create` lets a statement in, and a permission that is missing comes before what is taken (§30.4)."""
+    answers = []
+    for wanted in (TAKEN[what], TAKEN[what].replace("dave", "free").replace("C-1", "C-2")):
+        nexus = kipql.open(packages=[PACKAGE])
+        nexus.execute(SETTING)
+        secret = nexus.execute("""MUTATE {
+          CREATE CONCEPT ?d { TYPE "Person" CLIENT KEY "made:dave" NAME "D" SET FIELDS {canonical_id: "did:dave"} }
+          CREATE EVIDENCE ?e { CLIENT KEY "said:dave" SET FIELDS {evidence_class: "message", payload: "Y"} }
+          ENSURE PROPOSITION ?p ("C-1", "prefers", "C-5")
+        }""").handles
+        nexus.govern.labels("public", "secret")
+        nexus.govern.classify([*secret.values(), "C-3"], "secret")
+        nexus.govern.grant("reader", "discover", "read", up_to="public")
+        nexus.govern.grant("reader", "create", types=["Option"])
+        answers.append(_refusal(nexus.as_principal("reader"), wanted, through))
+    assert answers[0] == answers[1]
+    assert answers[0]["code"] == "NotAuthorized"
+
+
+def _refusal(nexus: kipql.Nexus, text: str, through: str) -> dict[str, Any]:
+    if through == "batch":
+        operation = {"language": "KML", "command": text}
+        envelope = {"kip": "2.0", "execution": {"mode": "atomic"}, "operations": [operation, operation]}
+        found = nexus.request(envelope)["results"][0]["error"]
+    elif through == "load":
+        key = text.split('CLIENT KEY "')[-1].split('"')[0] if "CLIENT KEY" in text else None
+        fields = {
+            name: text.split(f'{name}: "')[1].split('"')[0] for name in ("key", "canonical_id") if f"{name}: " in text
+        }
+        record: dict[str, Any] = {"kind": "concept", "type": "Person", "name": "X", **fields}
+        if "EVIDENCE" in text:
+            record = {"kind": "evidence", "fields": {"evidence_class": "message", "payload": "X"}}
+        record |= {} if key is None else {"client_key": key}
+        with pytest.raises(KipError) as caught:
+            nexus.load([record])
+        found = caught.value.to_dict()
+    elif through == "preview":
+        found = failure(nexus, "PREVIEW KML :text", {"text": text})
+    else:
+        found = failure(nexus, text)
+    return {name: found[name] for name in ("code", "message", "details") if name in found}
+
+
+@pytest.mark.parametrize("policy", ["authorized_cascade", "tombstone_reference", "deny_if_referenced"])
+def test_a_purge_reaches_nothing_that_its_caller_may_not_see(governed: Setting, policy: str) -> None:
+    """A hidden reference blocks it under every policy, and is told of in none of its words (§30.4, §60.3)."""
+    hidden = governed.nexus.execute('ASSERT ?h ("C-3", "prefers", "C-5") {by: "C-3", mode: "stated"}', {}).handles[
+        "h"
+    ]  # Dave, who is secret, about the light mode, which is not
+    governed.nexus.govern.grant("reader", "purge", "tombstone", "update")
+    reader, digest = governed.as_("reader"), governed.nexus.digest()
+    error = failure(reader, f'PURGE "C-5" REFERENCE POLICY "{policy}" CONFIRM "PURGE"')
+    assert error["code"] == "PurgeDenied"
+    assert governed.nexus.digest() == digest
+    text = repr(error)
+    assert hidden not in text
+    assert "C-3" not in text
+    assert "P-3" not in text
+    governed.nexus.govern.grant("everything", "purge", "tombstone", "update")
+    if policy == "authorized_cascade":
+        receipt = governed.as_("everything").execute(f'PURGE "C-5" REFERENCE POLICY "{policy}" CONFIRM "PURGE"')
+        assert hidden in [change["id"] for change in receipt.changes]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_a_write_reports_counts_nothing_that_is_hidden(setting: Setting, hidden: bool) -> None:
+    """A Receipt, a PREVIEW and a dry run tell the versions that their writer reads (§30.4, §33.2)."""
+    nexus = setting.nexus
+    change = 'SET STRUCTURAL { ("seen_in", "E-2") }' if hidden else "SET ATTRIBUTES {other: 1}"
+    nexus.execute(f'UPDATE "{"C-4" if hidden else "C-5"}" {change}')
+    nexus.govern.labels("public", "secret")
+    nexus.govern.classify(["E-2", "C-5"], "secret")
+    nexus.govern.grant("reader", "discover", "read", "read_history", "update", up_to="public")
+    reader = nexus.as_principal("reader")
+    text = 'UPDATE "C-4" SET ATTRIBUTES {x: 1}'
+    envelope = {"kip": "2.0", "operations": [{"command": text}], "options": {"dry_run": True}}
+    (wire,) = reader.request(envelope)["results"]
+    found = [
+        reader.query("PREVIEW KML :t", {"t": text}).one()["changes"],
+        wire["result"]["changes"],
+        list(reader.execute(text).changes),
+        reader.query('HISTORY ELEMENT "C-4"').rows[-1]["changes"],
+    ]
+    for (entry,) in found:
+        assert (entry["old_version"], entry["new_version"], entry["planes"]) == (1, 2, {"attributes": 2})

@@ -2,6 +2,12 @@
 
 # Refused by the grammar: the driver and Lark stop at the same place.
 GRAMMAR = [
+    ("FIND ?x WHERE { ?x {} }", "1:6", "unexpected `?x`: expected `(`", "write FIND(?x)"),
+    ('FIND(?x) WHERE { ?x {} } AS OF "2026-01-01"', "1:32", "expected SEQ", "a time in the world is FOR TIME"),
+    ('SEARCH "Ada"', "1:8", "expected ACTIVITY", "a search names one kind: CONCEPT"),
+    ('CREATE CONCEPT ?a { TYPE "Person" KEY "ada" }', "1:35", "unexpected `KEY`", "SET FIELDS {key: ...}"),
+    ("SHOW TABLES", "1:1", "unexpected `SHOW`", "LIST TYPES, LIST PREDICATES"),
+    ("INSERT INTO Person", "1:1", "unexpected `INSERT`", "to write, use CREATE"),
     ("", "1:1", "the text holds no statement: expected a statement", None),
     ("DESCRIBE", "1:9", "the text ends too early: expected ACCESS", None),
     ("FIND(?x) WHERE { ?x {}\n\n", "1:23", "the text ends too early", "the `{` at 1:16 is not closed"),
@@ -146,7 +152,6 @@ RULES = [
     ("UPDATE ?x SET FIELDS {confidence: 1}", "1:23", "confidence is never edited", "SUPERSEDING"),
     ("UPDATE ?x SET FIELDS {stance: :s}", "1:23", "stance is never edited", None),
     ("UPDATE ?x SET FIELDS {object: :s}", "1:23", "object is never edited", "ENSURE PROPOSITION"),
-    ("UPDATE ?x SET FIELDS {payload: :s}", "1:23", "payload is never edited", "corrected"),
     ("UPSERT CONCEPT ?x { MATCH {id: :i} SET FIELDS {mode: :m} }", "1:48", "mode is never edited", None),
     ("TRANSITION ?x TO :s SET FIELDS {id: :i}", "1:33", "can not name id", None),
     # what creates needs a structure (§43.2)

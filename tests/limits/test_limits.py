@@ -86,7 +86,7 @@ CASES: list[tuple[str, float, Ask]] = [
     ("parameters", 10, query(NAMED, v="x" * 100)),
     ("parameters", 10, prepared(NAMED, v="x" * 100)),
     ("parameters", 10, execute(CREATE, v="x" * 100)),
-    ("parameters", 10, bring),
+    ("capsule", 10, bring),
     ("rows", 10, query(ALL)),
     ("rows", 10, prepared(ALL)),
     ("rows", 10, inside(ALL)),
@@ -231,6 +231,25 @@ def test_ingested_payloads_are_bounded() -> None:
     reply = nexus.request({"kip": "2.0", "ingest": {"evidence": [entry]}, "operations": [create]})
     error = reply.get("error") or reply["results"][0]["error"]
     assert error["details"] == {"limit": "payload", "value": 10} and nexus.space_seq == 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("limits") / "m"
+    with memory(path=path, durability="none") as nexus:
+        nexus.snapshot()
+    return path
+
+
+FIRST_CASES = list({limit: (limit, value, ask) for limit, value, ask in reversed(CASES) if ask is not bring}.values())
+
+
+@pytest.mark.parametrize(("limit", "value", "ask"), FIRST_CASES, ids=[case[0] for case in FIRST_CASES])
+def test_each_limit_is_set_at_open_and_no_call_widens_it(folder: Path, limit: str, value: float, ask: Ask) -> None:
+    wide = Limits(**{field.name: 10**9 for field in fields(Limits)})
+    with kipql.open(folder, limits=Limits(**{limit: value})) as nexus:  # type: ignore[arg-type]
+        for limits in (Limits(), wide):
+            names(refusal(lambda limits=limits: ask(nexus, limits)), limit, value)  # type: ignore[misc]
 
 
 def test_every_limit_has_a_case() -> None:

@@ -21,6 +21,12 @@ FAMILIES: dict[str, tuple[str, str]] = {
     "list": ("LIST TYPES LIMIT 2", "LIST TYPES LIMIT 2 CURSOR :t"),
     "search": ('SEARCH CONCEPT "person" LIMIT 2', 'SEARCH CONCEPT "person" LIMIT 2 CURSOR :t'),
     "history": ('HISTORY SPACE LIMIT 2', 'HISTORY SPACE LIMIT 2 CURSOR :t'),
+    "history of one": ('HISTORY ELEMENT "C-1" LIMIT 2', 'HISTORY ELEMENT "C-1" LIMIT 2 CURSOR :t'),
+    "changes": ('CHANGES AFTER SEQ 1 LIMIT 2', 'CHANGES SINCE :t LIMIT 2'),
+    "predicates": ("LIST PREDICATES LIMIT 2", "LIST PREDICATES LIMIT 2 CURSOR :t"),
+    "policies": ("LIST EPISTEMIC POLICIES LIMIT 1", "LIST EPISTEMIC POLICIES LIMIT 1 CURSOR :t"),
+    "spaces": ("LIST SPACES LIMIT 1", "LIST SPACES LIMIT 1 CURSOR :t"),
+    "dependents": ('LIST DEPENDENTS "C-1" LIMIT 1', 'LIST DEPENDENTS "C-1" LIMIT 1 CURSOR :t'),
 }  # fmt: skip
 
 
@@ -28,6 +34,13 @@ def memory(path: Path | None = None) -> kipql.Nexus:
     nexus = kipql.open(path)
     for at in range(5):
         nexus.execute(f'CREATE CONCEPT ?a {{ TYPE "Person" NAME "person {at}" }}')
+    for made in ("C-2", "C-3"):
+        nexus.execute(f'UPDATE ?c SET FIELDS {{name: "renamed for {made}"}} WHERE {{ ?c {{id: "C-1"}} }}')
+        nexus.execute(
+            'CREATE ACTIVITY ?x { SET FIELDS {activity_class: "inference", status: "completed"} '
+            f'SET STRUCTURAL {{ ("inputs", "C-1") ("outputs", "{made}") }} }}'
+        )
+    nexus.space("kip:space:second").execute('CREATE CONCEPT ?a { TYPE "Person" }')
     return nexus
 
 
@@ -104,7 +117,7 @@ def test_a_cursor_goes_nowhere_else(nexus: kipql.Nexus) -> None:
 def test_a_cursor_of_another_memory_or_space_is_none(nexus: kipql.Nexus, family: str) -> None:
     text = FAMILIES[family][1]
     assert code_of(lambda: memory().query(text, {"t": issued(nexus, family)})) == INVALID
-    other = nexus.space("kip:space:other")
+    other = nexus.space("kip:space:second")
     assert code_of(lambda: other.query(text, {"t": issued(nexus, family)})) == INVALID
 
 

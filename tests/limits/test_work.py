@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import kipql
 from kipql import KipError, Limits
+from tests.counting import calls
 from tests.shared import ROOT
 
 
@@ -50,6 +50,22 @@ def test_a_filter_is_charged_by_its_terms(people: kipql.Nexus, joined: str) -> N
     assert many >= 200 * 120 * 3 // 16 - 600, "each row is charged its terms"
 
 
+@pytest.mark.parametrize("mode", ["first", "generated"])
+def test_what_a_function_reads_is_charged_by_its_size(people: kipql.Nexus, mode: str) -> None:
+    """A list is compared item by item, a text searched character by character: 16 and 1,024 of them are a tick."""
+    cases = (
+        ("FIND(?c.id) WHERE { ?c CONCEPT {} FILTER(IN(?c.name, :v)) }", ["x"] * 16_000, 200 * 1_000),
+        ("FIND(?c.id) WHERE { ?c CONCEPT {} FILTER(CONTAINS(:v, ?c.name)) }", "x" * 102_400, 200 * 100),
+    )
+    for text, value, least in cases:
+        for _ in range(3 if mode == "generated" else 0):
+            assert people.query(text, {"v": value}).rows == []
+        with pytest.raises(KipError) as caught:
+            people.query(text, {"v": value}, limits=Limits(ticks=least - 1))
+        assert caught.value.details["limit"] == "ticks"
+        assert people.query(text, {"v": value}, limits=Limits(ticks=least + 1_000)).rows == []
+
+
 def test_thousands_of_terms_stop_at_the_limit(people: kipql.Nexus) -> None:
     condition = " && ".join(f'?a.name != "x{at}"' for at in range(4_000))
     text = f"FIND(?a.id) WHERE {{ ?a CONCEPT {{}} ?b CONCEPT {{}} FILTER({condition}) }}"
@@ -57,22 +73,6 @@ def test_thousands_of_terms_stop_at_the_limit(people: kipql.Nexus) -> None:
         with pytest.raises(KipError) as caught:
             people.query(text, limits=Limits(ticks=100_000))
         assert caught.value.details["limit"] == "ticks"
-
-
-def calls(act: Callable[[], object]) -> int:
-    """How many Python functions an act calls."""
-    count = 0
-
-    def seen(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(seen)
-    try:
-        act()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def _slot(ended: int) -> kipql.Nexus:

@@ -5,11 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kipql
-from kipql.memory import AgentMemory
+from kipql.memory import AgentMemory, MemoryInterface
 from kipql.memory.assembly import cost
 from kipql.memory.channels import CHANNELS, units
 from kipql.memory.tokens import estimate_text
+from tests.memory.brief.test_skills import adopted, revoked
 from tests.memory.support import SUMMARY, TURN_3, fixture_s, say
+from tests.mutate.test_kml_skill import made
 
 WORLD = """MUTATE {
   CREATE CONCEPT ?owed { TYPE "Commitment" SET FIELDS {key: "owed"}
@@ -204,6 +206,31 @@ def test_a_stale_belief_is_shown_as_such():
     context = memory.assemble("plan", profile="reflex", window_tokens=4000)
     assert texts(context, "beliefs") == ["[uncertain, needs_review] this session noted the plan is A then B"]
     assert context.warnings == ["what this rests on changed (needs_review): this session noted the plan is A then B"]
+
+
+def test_a_skill_stands_as_far_as_its_evaluation_holds():
+    """Assembly judges skills as a Brain does: what is written of a standing is not enough."""
+    memory = AgentMemory(adopted(), session="s")
+    (skill,) = texts(memory.assemble("Deploy"), "skills")
+    assert skill.startswith("[skill, adopted] ")
+    memory = AgentMemory(made(), session="s")
+    (skill,) = texts(memory.assemble("Deploy"), "skills")
+    assert skill.startswith("[skill, proposed, unproven] ")
+    context = AgentMemory(revoked(), session="s").assemble("Deploy")
+    assert texts(context, "skills") == [] and texts(context, "warnings")[0].startswith("[warning] revoked, do not use")
+
+
+def test_rules_in_somebodys_words_and_lessons_bind_whatever_the_topic_is():
+    memory = fixture_s()
+    memory._nexus.execute("""MUTATE {
+      CREATE CONCEPT ?rule { TYPE "Insight" SET ATTRIBUTES {summary: "never deploy on Fridays", scope: "constraint"} }
+      CREATE CONCEPT ?note { TYPE "Insight" SET ATTRIBUTES {summary: "Fridays are calm"} } }""")
+    interface = MemoryInterface(memory._nexus)
+    interface.observe(interface.stage("m-1", "Never share my address.", speaker="ada"))
+    assert texts(memory.assemble("zeppelin", window_tokens=20000), "constraints") == [
+        "[constraint] never deploy on Fridays",
+        "[constraint] Never share my address",
+    ]
 
 
 @given(st.lists(st.integers(0, 600), max_size=12), st.integers(1, 900), st.booleans())

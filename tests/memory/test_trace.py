@@ -79,8 +79,10 @@ def test_an_agent_of_a_pool_can_be_looked_at_alone(tmp_path):
         memory = pool.add(name)
         for _ in range(calls):
             memory.recall(1)
-    for agent, lines in (("one", 1), ("run/other", 2), ("nobody", 0)):
+    for agent, lines in (("one", 1), ("run/other", 2)):
         assert len(run("trace", "show", path, "--agent", agent)[0].splitlines()) == lines
+    said = run("trace", "show", path, "--agent", "nobody")[0]
+    assert said == "nothing of nobody; the agents are run/one, run/other\n"
 
 
 @pytest.mark.parametrize(("turn", "inside", "outside"), [(2, "A", "B"), (5, "A", "B"), (9, "AB", ""), (10, "B", "A")])

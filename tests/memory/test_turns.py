@@ -266,3 +266,22 @@ def test_a_message_that_may_not_be_read_is_a_slot_and_one_that_may_not_be_known_
     assert mallory.recall(3).messages == [*TURN_3[:3], TURN_3[4]]
     assert (mallory.recall(3).code, mallory.recall(3).note) == ("ok", None)
     assert eve.pin("x").code == "not_authorized"
+
+
+@pytest.mark.parametrize(("role", "hint"), [("asistant", "'assistant'"), ("User", "'user'"), ("narrator", "user, ass")])
+def test_a_role_that_there_is_not_is_refused_with_what_is_near(role, hint):
+    memory = AgentMemory(kipql.open(), session="s")
+    before = memory._nexus.space_seq
+    with pytest.raises(kipql.KipError) as raised:
+        memory.record_turn(1, [{"role": "user", "content": "hello"}, {"role": role, "content": "x"}])
+    assert raised.value.code == "TypeMismatch" and "message 1" in raised.value.message
+    assert hint in raised.value.hint
+    assert memory._nexus.space_seq == before and memory.turn == 0
+
+
+def test_recording_a_turn_again_with_nothing_adds_nothing():
+    memory = AgentMemory(kipql.open(), session="s")
+    memory.record_turn(1, [{"role": "user", "content": "hello"}])
+    again = memory.record_turn(1, [])
+    assert (again.recorded, again.messages) == (True, 0)
+    assert memory.recall(1).messages == [{"role": "user", "content": "hello"}]

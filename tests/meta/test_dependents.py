@@ -44,3 +44,19 @@ def test_pages_add_up_to_the_whole(chain: kipql.Nexus) -> None:
     assert [row["id"] for row in [*first.rows, *second.rows]] == ["C-2", "C-3"]
     assert first.truncated and not second.truncated
     assert first.context["coverage_scope"] == "authorized_view"
+
+
+def test_a_later_page_names_the_snapshot_that_it_still_reads() -> None:
+    nexus = kipql.open()
+    nexus.execute("""MUTATE {
+      CREATE EVIDENCE ?e { SET FIELDS {evidence_class: "message", payload: "x"} }
+      CREATE EVIDENCE ?a { SET FIELDS {evidence_class: "derived_result", payload: "a"} }
+      CREATE EVIDENCE ?b { SET FIELDS {evidence_class: "derived_result", payload: "b"} }
+      CREATE ACTIVITY ?x { SET FIELDS {activity_class: "extraction", status: "completed"}
+        SET STRUCTURAL { ("inputs", ?e) ("outputs", ?a) ("outputs", ?b) } }
+    }""")
+    page = nexus.query('LIST DEPENDENTS "E-1" LIMIT 1')
+    nexus.execute('CREATE CONCEPT ?p { TYPE "Person" NAME "Later" }')
+    rest = nexus.query('LIST DEPENDENTS "E-1" LIMIT 1 CURSOR :c', {"c": page.next_cursor})
+    assert [row["id"] for row in (*page.rows, *rest.rows)] == ["E-2", "E-3"]
+    assert (rest.context["snapshot_seq"], rest.context["coverage_scope"]) == (1, "authorized_view")

@@ -2,6 +2,7 @@
 
 import pytest
 
+import kipql
 from tests.mutate.kml_space import Space
 
 
@@ -93,3 +94,28 @@ def test_endpoints_come_from_the_where(lab: Space) -> None:
 def test_canonical_ids_are_unique(lab: Space) -> None:
     lab.write('UPDATE "C-1" SET FIELDS {canonical_id: "urn:x"}')
     assert lab.refused('UPDATE "C-2" SET FIELDS {canonical_id: "urn:x"}').code == "IdentityConflict"
+
+
+@pytest.mark.parametrize("by", ["constant", "parameter", "variable"])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_a_merge_widens_tuples_and_leaves_whose_claim_it_is_as_written(by: str, runs: int) -> None:
+    """An object pattern constrains the stored field (§43.1); only the ends of a tuple are read through merges (§43.2),
+    and a merge does not make two actors' Assertions those of one (§11.2, §61)."""
+    nexus = kipql.open()
+    ids = dict(
+        nexus.execute("""MUTATE {
+      CREATE CONCEPT ?al { TYPE "Person" NAME "Al" SET FIELDS {key: "al"} }
+      CREATE CONCEPT ?alice { TYPE "Person" NAME "Alice" SET FIELDS {key: "alice"} }
+      ASSERT ?one (?al, "same_as", ?alice) {by: ?al, mode: "stated"}
+      ASSERT ?two (?al, "same_as", ?alice) {by: ?alice, mode: "stated"}
+    }""").handles
+    )
+    nexus.execute("MERGE CONCEPT :al INTO :alice", ids)
+    term = {"constant": '"{}"', "parameter": ":who", "variable": "?who"}[by]
+    for name, claim in (("al", "one"), ("alice", "two")):
+        extra = f'?who CONCEPT {{id: "{ids[name]}"}} ' if by == "variable" else ""
+        text = f"FIND(?a.id) WHERE {{ {extra}?a ASSERTION {{asserted_by: {term.format(ids[name])}}} }}"
+        for _ in range(runs):  # the first runs as closures, later ones as generated source
+            assert nexus.query(text, {"who": ids[name]}).rows == [ids[claim]]
+    tuples = 'FIND(COUNT(?p)) WHERE { ?p (:who, "same_as", ?o) }'
+    assert [nexus.query(tuples, {"who": ids[name]}).scalar() for name in ("al", "alice")] == [1, 1]

@@ -225,7 +225,7 @@ def test_a_transaction_stays_in_its_thread(nexus: kipql.Nexus) -> None:
 
 def test_validate_inside_a_transaction_does_not_call_a_good_text_bad(nexus: kipql.Nexus) -> None:
     with nexus.transaction() as tx:
-        assert code_of(tx.query, "VALIDATE KML :k", {"k": PERSON, "v": "x"}) == "SerializationConflict"
+        assert code_of(tx.query, "VALIDATE KML :k", {"k": PERSON, "v": "x"}) == "UnsupportedIsolation"
 
 
 def test_a_closed_memory_says_so(nexus: kipql.Nexus) -> None:

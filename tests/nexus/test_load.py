@@ -41,6 +41,8 @@ def test_the_record_at_fault_is_named_and_earlier_batches_stay() -> None:
     ("record", "code"),
     [
         ({"kind": "robot"}, "ConstraintViolation"),
+        ({"kind": 10**5_000}, "ConstraintViolation"),
+        ({"kind": "concept", 10**5_000: 1}, "TypeMismatch"),
         ({"kind": "concept", "type": "Person", "colour": "red"}, "ConstraintViolation"),
         ({"kind": "proposition", "subject": {"ref": "who"}, "predicate": "same_as", "object": 1}, "ReferenceError"),
         ("a record", "TypeMismatch"),

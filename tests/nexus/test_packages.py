@@ -52,6 +52,35 @@ def test_a_past_snapshot_keeps_its_own_environment() -> None:
     assert ([row["package_ref"] for row in then["packages"]], then["schema_environment_version"]) == ([PROFILE], 1)
 
 
+def test_a_name_means_in_a_past_state_what_it_meant_then() -> None:
+    """§48.6: that two packages export the name by now is nothing to a read of before; that one did not, is."""
+    nexus = kipql.open(packages=[WIDGETS])
+    nexus.execute('CREATE CONCEPT ?w { TYPE "Widget" NAME "W" }')
+    now = 'FIND(?w.name) WHERE { ?w {type: "Widget"} FILTER(?w.name != "x%d") }'
+    then = f"{now} AS OF SEQ 1"
+    warm = nexus.prepare(then % 0)
+    assert warm.query().rows == ["W"]
+    rival = {**WIDGETS, "manifest": {"package_id": "kip://test/rival", "version": "1.0.0"}}
+    late = {
+        "manifest": {"package_id": "kip://test/late", "version": "1.0.0"},
+        "definitions": {"concept_types": {"Late": {"kind": "ConceptType", "description": "A thing."}}},
+    }
+    nexus.install_packages([rival, late])
+    for number in range(6):  # closures, generated source, the ready paths of the text and of its form
+        assert warm.query().rows == nexus.query(then % 0).rows == nexus.query(then % number).rows == ["W"]
+        for text, code in (
+            (now % number, "SchemaSymbolAmbiguous"),
+            (f"{now % number} AS OF SEQ 2", "SchemaSymbolAmbiguous"),
+            ((then % number).replace("Widget", "Late"), "SchemaSymbolNotFound"),
+        ):
+            with pytest.raises(KipError) as caught:
+                nexus.query(text)
+            assert caught.value.code == code
+            (error,) = nexus.query("VALIDATE KQL :q", {"q": text}).one()["errors"]
+            assert error["code"] == code
+        assert nexus.query("VALIDATE KQL :q", {"q": then % number}).one()["valid"]
+
+
 def test_an_active_package_changes_nothing() -> None:
     nexus = kipql.open(packages=[WIDGETS])
     nexus.execute('CREATE CONCEPT ?w { TYPE "Widget" NAME "W" }')

@@ -233,7 +233,7 @@ def test_an_error_names_its_position_and_leaves_out_what_it_does_not_know() -> N
 
 def test_a_defect_becomes_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     nexus = kipql.open()
-    monkeypatch.setattr("kipql.runtime.request.read", lambda *_: 1 / 0)
+    monkeypatch.setattr("kipql.runtime.request.answer_read", lambda *_: 1 / 0)
     assert error_of(ask(nexus, COUNT)) == "InternalError"
 
 

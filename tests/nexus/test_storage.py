@@ -162,7 +162,7 @@ def test_purged_bytes_are_in_no_later_backup(
         nexus.snapshot()
         with monkeypatch.context() as patch:
             if failing:
-                patch.setattr(snapshot, "write", _no_room)
+                patch.setattr(snapshot, "write_draft", _no_room)
             nexus.execute('PURGE "C-4" CONFIRM "PURGE"')
             if failing:
                 with pytest.raises(KipError) as raised:
@@ -204,3 +204,27 @@ def test_a_backup_while_others_read_and_write_is_one_commit(tmp_path: Path) -> N
             with kipql.open(tmp_path / f"copy{number}", readonly=True) as copy:
                 store, seq = nexus._session.space.store, copy.space_seq
                 assert seq >= 4 and copy.digest() == store.digest(store.view(seq))
+
+
+def test_commits_go_on_while_a_backup_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy is the memory at the moment its files were opened, also when a purge and a snapshot replace them all."""
+    from kipql.runtime import copying
+
+    copy = copying._copy
+
+    def slow(sources: Any) -> None:
+        nexus.execute(PERSON.format("Late"))
+        nexus.execute('PURGE ?c WHERE { ?c {type: "Person", key: "Ada"} } CONFIRM "PURGE"')
+        nexus.snapshot()
+        copy(sources)
+
+    monkeypatch.setattr(copying, "_copy", slow)
+    with _filled(tmp_path / "m") as nexus:
+        nexus.snapshot()
+        nexus.execute(PERSON.format("Dan"))
+        digest, head = nexus.digest(), nexus.space_seq
+        nexus.backup(tmp_path / "copy")
+        assert nexus.space_seq == head + 2
+    with kipql.open(tmp_path / "copy") as copied:
+        assert (copied.digest(), copied.space_seq) == (digest, head)
+        assert copied.query('FIND(?c.name) WHERE { ?c {type: "Person", key: "Ada"} }').scalar() == "Ada L."

@@ -15,6 +15,7 @@ DOCUMENTED = (
     "kipql.errors",
     "kipql.nexus",
     "kipql.govern.principals",
+    "kipql.plan.caveats",
     "kipql.runtime.governing",
     "kipql.runtime.prepared",
     "kipql.runtime.receipt",

@@ -42,7 +42,7 @@ def sources():
     package = [path.relative_to(ROOT).as_posix() for path in (ROOT / "kipql").rglob("*")]
     grammar = [f"kipql/grammar/{path.name}" for path in (ROOT / "grammar").iterdir()]
     pages = {f"kipql/docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
-    wanted = re.compile(r".*\.(py|json|kql|lark|typed)")
+    wanted = re.compile(r".*\.(py|css|html|js|json|kql|lark|typed)")
     return pages | {path for path in (*package, *grammar) if wanted.fullmatch(path) and "__pycache__" not in path}
 
 

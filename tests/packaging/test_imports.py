@@ -51,7 +51,7 @@ def test_a_shell_in_a_pipe_loads_no_prompt_toolkit():
 
 
 def test_a_first_prompt_waits_for_no_engine():
-    names = ("lark", "numpy", "rich", "kipql.lang.parser", "kipql.exec", "kipql.mutate", "kipql.repl.completing")
+    names = ("lark", "numpy", "rich", "kipql.lang.parser", "kipql.exec", "kipql.mutate", "kipql.editing.completing")
     assert loaded("import kipql.repl.prompting", names) == [""]
 
 

@@ -48,6 +48,14 @@ solutions are distinct""",
 concept ?r [key in $0]
 proposition (?r, has_part, ?p)
 solutions are distinct without merges""",
+    # IN over ids becomes look-ups for every kind; beside a tuple it binds the Proposition first
+    "FIND(?e.payload) WHERE { ?e EVIDENCE {} FILTER(IN(?e.id, :ids)) }": """\
+evidence ?e [id in $0]
+solutions are distinct""",
+    'FIND(?p.id, ?o) WHERE { ?p (?s, "noted", ?o) FILTER(IN(?p.id, ["P-1", "P-2"])) }': """\
+proposition ?p [id in [$0, $1]]
+proposition ?p (?s, noted, ?o)
+solutions are distinct""",
     # what does not stand beside the pattern of a Concept stays a filter
     'FIND(?r.id) WHERE { ?r {type: "Robot"} (?r, "has_part", ?p) '
     'FILTER(IN(?p.key, ["leg"]) || IN(?r.key, :keys)) }': """\
@@ -119,5 +127,5 @@ def test_plan(text: str) -> None:
     find = lang.parse(text)
     assert isinstance(find, ast.Find)
     prepare.checked_find(find)
-    planned = prepare.planned_find(shape.lift_find(find), memory("lab")._session.view().environment)
+    planned = prepare.planned_find(shape.lift_find(find).node, memory("lab")._session.view().environment)
     assert shown(planned.plan) == PLANS[text]

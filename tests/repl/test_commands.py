@@ -60,6 +60,10 @@ SHOWN = [
     (".settings mode=json", "mode json"),
     (".run", "nothing is saved"),
     (".quit", "left"),
+    ("quit", "left"),
+    ("exit;", "left"),
+    ("HELP", ".history"),
+    ("?", ".history"),
 ]
 
 
@@ -87,6 +91,8 @@ REFUSED = [
     (".explain", "no last statement"),
     (".explain rover", "a subject and a Predicate"),
     (".explain rover flies", "SchemaSymbolNotFound"),
+    (".explain rover kept_by ben chi", "or the id of a Proposition"),
+    (".explain P-999", "there is nothing to explain"),
     (".timeline rover", "usage: .timeline SUBJECT PREDICATE"),
     (".asof 99", "HistoricalSnapshotUnavailable"),
     (".asof soon", "a time is written 2026-04-01"),
@@ -167,6 +173,27 @@ def test_an_ambiguous_name_lists_what_it_may_be(writable):
     assert "C-5" in shown
 
 
+def test_of_many_that_a_name_may_mean_five_are_listed(writable):
+    for _ in range(6):
+        writable.run('CREATE CONCEPT ?a { TYPE "Person" NAME "Rover" }')
+    assert "and others" in writable.run(".history Rover")
+
+
+def test_a_saved_file_that_is_no_text_and_a_folder_that_is_none_are_explained(driven, home):
+    driven.run(f".save person {NAMES}")
+    (home / "queries" / "person.kql").write_bytes(b"\xff\xfe")
+    assert "invalid start byte" in driven.run(".run person")
+    (home / "queries" / "person.kql").unlink()
+    (home / "queries").rmdir()
+    (home / "queries").write_text("in the way")
+    assert "File exists" in driven.run(f".save person {NAMES}")
+
+
+def test_a_slot_without_claims_has_a_belief_and_no_drawing_that_fails(driven):
+    assert "insufficient" in driven.run(".explain drone stands_in")
+    assert "insufficient" in driven.run(".timeline drone stands_in")
+
+
 def test_read_only_refuses_every_mutation_and_can_be_lifted(writable):
     writable.run(".readonly on")
     assert "ReadonlyViolation" in writable.run('CREATE CONCEPT ?a { TYPE "Person" NAME "X" }')
@@ -188,7 +215,33 @@ def test_safe_shows_what_would_happen_and_asks(writable, answer, seq):
 
 def test_safe_refuses_where_nobody_can_be_asked(writable):
     writable.run(".safe")
-    assert writable.run('CREATE CONCEPT ?a { TYPE "Person" NAME "X" }').endswith("not run")
+    shown = writable.run('CREATE CONCEPT ?a { TYPE "Person" NAME "X" }')
+    assert "create concept C-12" in shown
+    assert shown.endswith("nobody to ask; .safe off runs it")
+    assert writable.shell.nexus.space_seq == 9
+
+
+def test_types_predicates_and_schema_follow_asof(writable):
+    writable.run('DEFINE CONCEPT TYPE "Wheel" {description: "turns"}')
+    writable.run('DEFINE PREDICATE "rolls_on" {description: "the ground"}')
+    writable.run(".asof 9")
+    assert "(0 rows" not in writable.run(".types Robot")
+    assert "turns" not in writable.run(".types Wheel") and "rolls_on" not in writable.run(".predicates rolls")
+    assert "Wheel" not in writable.run(".schema")
+    assert "nothing has the id, the key or the name Wheel" in writable.run(".describe Wheel")
+    writable.run(".asof 10")
+    assert "turns" in writable.run(".types Wheel") and "rolls_on" not in writable.run(".predicates rolls")
+    assert "turns" in writable.run(".describe Wheel")
+    writable.run(".asof off")
+    assert "the ground" in writable.run(".predicates rolls")
+
+
+def test_the_schema_of_the_past_is_that_of_its_package_version(writable):
+    writable.run('DEFINE CONCEPT TYPE "Wheel" {description: "turns"}')
+    writable.run('DEFINE PREDICATE "rolls_on" {description: "the ground"}')
+    writable.run(".asof 10")
+    shown = writable.run(".describe kip://local/draft@0.0.0")
+    assert "Wheel" in shown and "rolls_on" not in shown
 
 
 def test_safe_lets_a_mutation_that_would_fail_fail_at_once(writable):
@@ -310,3 +363,10 @@ def test_json_rows_are_the_values_themselves(driven):
     driven.run(".mode json")
     out = driven.run(ROVER).rpartition("\n(")[0] or driven.run(ROVER)
     assert json.loads(out)[0]["x"]["name"] == "Rover"
+
+
+@pytest.mark.parametrize("entry", [".explain rover stands_on", ".timeline rover stands_on"])
+def test_a_name_that_is_wrong_in_a_command_is_what_the_error_shows(driven, entry):
+    shown = driven.run(entry)
+    assert "SchemaSymbolNotFound: there is no Predicate 'stands_on'" in shown and "stands_in" in shown
+    assert ":_" not in shown and "BELIEF" not in shown

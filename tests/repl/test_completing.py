@@ -2,8 +2,8 @@
 
 import pytest
 
-from kipql.repl.completing import offers
-from kipql.repl.vocabulary import FEW, Vocabulary
+from kipql.editing.completing import offers
+from kipql.editing.vocabulary import FEW, Vocabulary
 
 # The text before the cursor; words that are offered; words that are not.
 TABLE = [
@@ -40,6 +40,18 @@ TABLE = [
     ("FIND(?a) WHERE { ?a ASSERTION {} FILTER(?a.valid_time.", ["from", "until"], ["stance"]),
     ("FIND(?x) WHERE { ?x {} FILTER(?x.attributes.", ["serial"], ["name"]),
     ("FIND(?b) WHERE { ?b BELIEF (?p) FILTER(?b.", ["status", "support"], ["name"]),
+    ("FIND(?x.facets[", ['"MnemonicState"'], ['"Robot"']),
+    ('FIND(?x.facets["MnemonicState"].', ["salience", "effective_strength"], ["name"]),
+    ('FIND(?x.facets["kip://profiles/cognitive-memory/MnemonicState"].', ["salience"], ["name"]),
+    ("FIND(?x.facets.", [], ["name"]),
+    ("FIND(?x) WHERE { ?x {facets: {", ['"MnemonicState"'], ["name", '"Robot"']),
+    ('FIND(?x) WHERE { ?x {facets: {"MnemonicState": {', ["salience"], ["name", "effective_strength"]),
+    ("UPDATE ?x SET FACET ", ['"MnemonicState"'], ['"Robot"']),
+    ('UPDATE ?x SET FACET "MnemonicState" {', ["salience"], ["name", "effective_strength"]),
+    ('UPDATE ?x SET FACET "MnemonicState" {salience: 1, ', ["utility"], ["salience"]),
+    ('UPDATE ?x UNSET FACET "MnemonicState" {', ["salience"], ["name"]),
+    ("FIND(?x) WHERE { ?x {attributes: {", ["serial"], ["name"]),
+    ("FIND(?x) WHERE { ?x {} FILTER(?x._system.", ["version", "dependency_validity"], ["name"]),
     ("DESCRIBE ", ["TYPE", "SCHEMA ENVIRONMENT", "PRIMER"], ["TYPES"]),
     ("DESCRIBE TYPE ", ['"Robot"'], ['"kept_by"']),
     ("DESCRIBE PREDICATE ", ['"kept_by"'], ['"Robot"']),

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from kipql.cli.main import COMMANDS, main
-from kipql.repl.piped import entries
+from kipql.repl.lines import entries, whole_entry
 from tests.repl.conftest import lab
 
 NAMES = 'FIND(?p.key, ?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.key LIMIT 2'
@@ -50,6 +50,14 @@ def test_the_first_error_ends_a_pipe(folder, capsys, monkeypatch):
     code, out, err = piped(capsys, monkeypatch, f"FIND(]\n.mode json\n{NAMES}", folder)
     assert (code, out) == (2, "")
     assert "InvalidSyntax" in err
+
+
+def test_safe_in_a_pipe_shows_and_does_not_run(folder, capsys, monkeypatch):
+    text = f'.safe on\nCREATE CONCEPT ?a {{ TYPE "Person" NAME "X" }}\n.changes\n{NAMES}'
+    code, out, err = piped(capsys, monkeypatch, text, folder)
+    assert (code, out) == (2, "")
+    assert "create concept" in err and "nobody to ask" in err
+    assert piped(capsys, monkeypatch, f".safe on\n{NAMES}", folder)[0] == 0
 
 
 def test_a_wrong_command_ends_a_pipe(capsys, monkeypatch):
@@ -123,3 +131,29 @@ def test_no_control_sequence_gets_into_a_pipe(folder):
 )
 def test_entries_of_a_pipe(text, expected):
     assert list(entries(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (".asof 5\nFIND(?x)", False),
+        (".asof 5\nFIND(?x) WHERE { ?x {} }", True),
+        ("FIND(?x) WHERE { ?x {} }\n.asof off", True),
+        ("// remark\n.asof 5", True),
+        ("FIND(?x)\n.asof", True),
+        ("", True),
+    ],
+)
+def test_a_pasted_entry_is_whole_when_its_last_part_is(text, whole):
+    assert whole_entry(text) is whole
+
+
+def test_only_line_breaks_end_a_line():
+    text = 'FIND(?x) WHERE { ?x {name: "a\u2028.asof 5"} }'
+    assert list(entries(text)) == [text]
+
+
+def test_commands_and_statements_pasted_at_once_run_in_order(driven):
+    shown = driven.run(f".asof 0\n// who was there?\n{NAMES}\n.asof off\n{NAMES}")
+    assert shown.index("(0 rows, as of 0)") < shown.index("(2 rows)")
+    assert "(2 rows)" not in driven.run(f".nothing\n{NAMES}")

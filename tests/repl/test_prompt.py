@@ -5,8 +5,8 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import InMemoryHistory
 
+from kipql.editing.colours import coloured
 from kipql.repl import prompting
-from kipql.repl.colours import coloured
 from kipql.repl.prompting import ShellCompleter, ShellLexer
 
 PEOPLE = 'FIND(?p.key) WHERE { ?p {type: "Person"} }'

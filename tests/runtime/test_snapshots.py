@@ -1,5 +1,6 @@
 """Snapshot tokens (§78): a state that several requests read, and from which a write starts."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def test_a_token_reads_the_same_state_after_later_commits(nexus: kipql.Nexus) ->
     assert [result["context"]["snapshot_seq"] for result in reply["results"]] == [1, 1, 1]
     assert reply["results"][0]["result"] == ["Ada"]
     assert reply["results"][1]["result"]["space_seq"] == 1
+    (row,) = reply["results"][2]["result"]
+    assert row == {"space_id": nexus.space_id, "space_seq": 1, "schema_environment_version": 1}
     assert ask(nexus, FIND)["results"][0]["result"] == ["Ada", "Bea"]
 
 
@@ -211,3 +214,40 @@ def test_what_tries_a_write_starts_from_the_token_or_not_at_all(
     nexus.execute(BEA["command"])
     assert code(ask(nexus, tried, token=token)) == "PreconditionFailed"
     assert ask(nexus, tried)["status"] == "succeeded"
+
+
+def test_a_token_pins_its_own_space_in_a_list_of_spaces(nexus: kipql.Nexus) -> None:
+    other = nexus.space("kip:space:other")
+    other.execute(BEA["command"])
+    token = token_of(nexus)
+    for space in (nexus, other):
+        space.execute(COY["command"])
+    reply = ask(nexus, {"command": "LIST SPACES"}, token=token)
+    heads = {row["space_id"]: row["space_seq"] for row in reply["results"][0]["result"]}
+    assert heads == {nexus.space_id: 1, "kip:space:other": 2}
+
+
+@pytest.mark.parametrize("mode", ["atomic", "independent"])
+def test_an_atomic_batch_of_reads_reads_one_state_whatever_is_committed_meanwhile(mode: str) -> None:
+    """§75.3: the clock of the second read is where another commit comes in between."""
+    meanwhile: list[str] = []
+
+    def clock() -> datetime:
+        if meanwhile:
+            nexus.execute(meanwhile.pop())
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    nexus = kipql.open(clock=clock)
+    nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+    nexus.execute('ASSERT ({id: "C-1"}, "prefers", {id: "C-1"}) {by: {id: "C-1"}, mode: "stated"}')
+    belief = {"command": 'FIND(?b.status) WHERE { ?b BELIEF ({id: "C-1"}, "prefers", {id: "C-1"}) }'}
+    past = {"command": "FIND(COUNT(?c)) WHERE { ?c CONCEPT {} } AS OF SEQ 0"}
+    meanwhile.append(BEA["command"])
+    reply = ask(nexus, FIND, belief, FIND, {"command": "LIST SPACES"}, past, execution={"mode": mode})
+    assert nexus.space_seq == 3, "something was committed in the middle"
+    first, _, second, spaces, before = (each["result"] for each in reply["results"])
+    assert before == [0], "a read may name another state itself"
+    if mode == "atomic":
+        assert first == second == ["Ada"] and spaces[0]["space_seq"] == 2
+    else:
+        assert (first, second) == (["Ada"], ["Ada", "Bea"]) and spaces[0]["space_seq"] == 3

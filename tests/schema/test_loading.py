@@ -37,7 +37,7 @@ def test_predicate_declarations_have_the_defaults_of_the_specification() -> None
 def test_attributes_are_closed_unless_open_and_facets_are_closed_unless_said() -> None:
     things = package(THINGS)
     assert not things.concept_types["Plain"].open
-    assert things.facets["Wear"].closed and not things.facets["Loose"].closed
+    assert not things.facets["Wear"].open and things.facets["Loose"].open
 
 
 def test_literal_types_may_be_written_as_datatypes() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from kipql.store import snapshot
 from kipql.store.examining import examine
 from kipql.store.files import Files
 from kipql.store.freeze import freeze
 from kipql.store.recovering import recover
 from kipql.store.snapshot import Section
+from tests.store.disks import sealed
 from tests.store.small import Writer, change, commit, grown, pair, schema, store
 from tests.store.test_replay import facts
 from tests.store.test_snapshot import WRITERS
@@ -50,7 +50,7 @@ def forged(folder: Path, name: str, change: Callable[[Any], Any]) -> None:
             Section(each.name, each.kind, change(each.content)) if each.name == name else each
             for each in freeze(space.graph, space.notes, space.idempotency)
         ]
-        snapshot.write(Files(), folder, space.head, 0, sections)
+        sealed(Files(), folder, space.head, 0, sections)
 
 
 def _swapped(rows: "array[int]") -> "array[int]":

@@ -12,7 +12,7 @@ from kipql.errors import KipError
 from kipql.store import Store, snapshot
 from kipql.store.files import Files
 from kipql.store.snapshot import Section
-from tests.store.disks import Unsynced
+from tests.store.disks import Unsynced, sealed
 from tests.store.small import Writer, change, commit, concept, grown, pair, store
 from tests.store.test_purge import Purging
 from tests.store.test_replay import facts
@@ -152,7 +152,7 @@ def test_right_checksums_over_wrong_tables_end_in_an_error(
         sections = [
             wrong if other == name else Section(other, _kind(each), each) for other, each in found.sections.items()
         ]
-        snapshot.write(Unsynced(), folder, found.seq, 0, [each for each in sections if each is not None])
+        sealed(Unsynced(), folder, found.seq, 0, [each for each in sections if each is not None])
         (folder / "journal").unlink()
         from kipql.store.journal import Base, header
 

@@ -5,14 +5,16 @@ admits besides the standard ones, which precedence rules settle a slot conflict 
 whether it discloses a score. Only a weighted policy lets a number decide.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kipql.belief.core.claims import MODES
 from kipql.errors import KipError
+from kipql.lang.words import listed, near
 from kipql.model import MODES as ASSERTION_MODES
 
+SCORE_MODELS = ("none", "noisy_or", "weighted")
 PRECEDENCE_RULES = ("context_specificity", "first_person_testimony", "recency")
 SCORE_SEMANTICS = "normalized_support_not_probability"
 
@@ -64,31 +66,23 @@ def policy_from_artifact(artifact: Mapping[str, Any]) -> Policy:
     """A Policy from a KIP-Epistemic-Policy artifact: `policy_id`, `version`, and of the rest
     `eligibility.modes`, `precedence.order`, `method.score_model` and `weights`.
 
-    Raises ConstraintViolation for a missing id, an unknown rule, mode or score model.
+    Raises ConstraintViolation for a missing id, an unknown rule, mode or score model. What else an artifact may say
+    is looked at when it is installed (`belief.artifact`).
     """
     policy_id = artifact.get("policy_id")
     if not isinstance(policy_id, str) or not policy_id:
         raise KipError("ConstraintViolation", "a policy needs a policy_id")
-    order = tuple(_member(artifact, "precedence", "order", default=()))
-    if unknown := [rule for rule in order if rule not in PRECEDENCE_RULES]:
-        raise KipError(
-            "ConstraintViolation",
-            f"no precedence rule {unknown[0]!r}",
-            hint=f"the rules are {', '.join(PRECEDENCE_RULES)}",
-        )
-    modes = _modes(_member(artifact, "eligibility", "modes", default={}))
     model = _member(artifact, "method", "score_model", default="none")
-    if model not in ("none", "noisy_or", "weighted"):
-        raise KipError("ConstraintViolation", f"no score model {model!r}", hint="none, noisy_or or weighted")
-    weights = _weights(artifact.get("weights")) if model == "weighted" else None
+    if model not in SCORE_MODELS:
+        raise KipError("ConstraintViolation", f"no score model {model!r}", hint=_hint(model, SCORE_MODELS))
     return Policy(
         policy_id,
         str(artifact.get("version", "1")),
         str(artifact.get("description", "")),
-        modes,
-        order,
+        _modes(_member(artifact, "eligibility", "modes", default={})),
+        _order(_member(artifact, "precedence", "order", default=None)),
         scored=model != "none",
-        weights=weights,
+        weights=_weights(artifact.get("weights")) if model == "weighted" else None,
     )
 
 
@@ -99,15 +93,38 @@ def _member(artifact: Mapping[str, Any], section: str, name: str, default: Any) 
     return value.get(name, default)
 
 
-def _modes(declared: Mapping[str, Any]) -> frozenset[str]:
+def _hint(found: object, known: Collection[str]) -> str:
+    close = near(found, known) if isinstance(found, str) else None
+    return f"did you mean {close!r}?" if close else f"there are {listed(list(known))}"
+
+
+def _names(value: object, where: str) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise KipError("ConstraintViolation", f"{where} must be a list of names")
+    return list(value)
+
+
+def _order(declared: Any) -> tuple[str, ...]:
+    order = _names([] if declared is None else declared, "precedence.order")
+    if unknown := [rule for rule in order if rule not in PRECEDENCE_RULES]:
+        raise KipError(
+            "ConstraintViolation", f"no precedence rule {unknown[0]!r}", hint=_hint(unknown[0], PRECEDENCE_RULES)
+        )
+    return tuple(order)
+
+
+def _modes(declared: Any) -> frozenset[str]:
     if not isinstance(declared, Mapping):
         raise KipError("ConstraintViolation", "eligibility.modes must be an object")
-    modes = frozenset(declared.get("include", MODES))
+    stated = "include" in declared
+    modes = frozenset(_names(declared["include"], "eligibility.modes.include")) if stated else MODES
     imported = declared.get("imported") or {}
     if isinstance(imported, Mapping) and imported.get("default") == "include":
         modes |= {"imported"}
-    if unknown := modes.difference(ASSERTION_MODES):
-        raise KipError("ConstraintViolation", f"no assertion mode {min(unknown)!r}")
+    if unknown := sorted(modes.difference(ASSERTION_MODES)):
+        raise KipError(
+            "ConstraintViolation", f"no assertion mode {unknown[0]!r}", hint=_hint(unknown[0], ASSERTION_MODES)
+        )
     return modes
 
 

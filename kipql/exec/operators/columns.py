@@ -1,6 +1,7 @@
 """Counting Assertions in groups over their packed records, many at a time (architecture §4.4; `plan.rules.scans`).
 
-The records are read in parts that stay in the processor's cache, as they lie in memory; NumPy is imported by the first
+The records are read in parts that stay in the processor's cache, as they lie in memory; what a part holds is
+remembered (`zones`), so that a later count reads only the parts that its limits split. NumPy is imported by the first
 such count. It answers exactly what the operators answer, and says None where it would have to look at more than
 columns: a merge or a rename, what is withheld from the caller, an erased element, an end that is a range, a Predicate
 that the Space wrote in two versions, a constant that is no timestamp, number or registered name.
@@ -8,10 +9,11 @@ that the Space wrote in two versions, a constant that is no timestamp, number or
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kipql.exec.direct import is_direct
 from kipql.exec.hot import instant_or_none
+from kipql.exec.operators.zones import FLAGS, zones_of
 from kipql.exec.terms import NO_LINEAGE, lineage_number, symbol_number, symbol_value, term_value
 from kipql.exec.uniqueness import proven_unique
 from kipql.limits import Budget
@@ -36,6 +38,7 @@ _FIELDS = [("ended", "<u4"), ("flags", "<u4"), ("from", "<i8"), ("until", "<i8")
 _OPS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_NOT = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FORMS = {"from": FROM_SHIFT, "until": UNTIL_SHIFT}
 _NAMES = {"stance": (STANCES, 0, STANCE_MASK), "mode": (MODES, MODE_SHIFT, MODE_MASK)}
 _TERM = 1 << 31  # added to a term it is not negative
@@ -60,11 +63,13 @@ def counted(plan: nodes.Plan, view: "View", values: "Values", budget: Budget) ->
     groups = _Groups(scan.keys, view, np)
     records = np.frombuffer(view.graph.assertions.hot, np.dtype(_FIELDS), count=view.bounds[ASSERTION])
     assert records.itemsize == SIZE
-    for start in range(0, len(records), PART):
+    read = _decided(tests, records, groups, view, np)
+    budget.spend(len(read))
+    for start in (np.flatnonzero(read) * PART).tolist():
         part = records[start : start + PART]
         budget.spend(len(part))
         kept = None
-        for test in tests:
+        for test in tests.every:
             passed = test(part, start, start + len(part))
             kept = passed if kept is None else kept & passed
         groups.add(part, kept)
@@ -89,9 +94,59 @@ def _erased(view: "View") -> bool:
     return False
 
 
-def _tests(scan: nodes.Scan, view: "View", values: "Values", np: Any) -> "list[Test] | None":
+class _Tests(NamedTuple):
+    """What a record has to pass.
+
+    every     each as a function of a part, its first row and the row after it
+    limits    the ordered columns among them
+    mask, wanted  what the flags have to be
+    numbers   of the lineages of Predicates that are named, None for every one
+    hidden    rows of Assertions that are left out, in order
+    whole     whether nothing else is asked
+    """
+
+    every: "list[Test]"
+    limits: list[tuple[str, str, int | float]]
+    mask: int
+    wanted: int
+    numbers: list[int] | None
+    hidden: "Column | None"
+    whole: bool
+
+
+def _decided(tests: _Tests, records: "Column", groups: "_Groups", view: "View", np: Any) -> "Column":
+    """Count what passes in parts that pass their limits whole; which parts are still to be read."""
+    read: Column = np.ones(-(-len(records) // PART), bool)
+    known = zones_of(view.graph, np) if tests.whole and not groups.by_end else None
+    if known is None:
+        return read
+    assertions = view.graph.assertions
+    beside = {"asserted_at": np.frombuffer(assertions.asserted_at, "q"),
+              "confidence": np.frombuffer(assertions.confidence, "d")}  # fmt: skip
+    known = known.upto(records, beside, PART)
+    full = known.made
+    none, every = np.zeros(full, bool), np.ones(full, bool)
+    for column, op, limit in tests.limits:
+        least, most = known.least[column], known.most[column]
+        every &= _OPS[op](least, limit) & _OPS[op](most, limit)
+        none |= _OPS[_NOT[op]](least, limit) & _OPS[_NOT[op]](most, limit)
+    if tests.hidden is not None:
+        touched = tests.hidden[tests.hidden < full * PART] // PART
+        every[touched] = False
+    kinds, chosen = known.kind, every[known.zone]
+    chosen &= (kinds & tests.mask) == tests.wanted
+    if tests.numbers is not None:
+        chosen &= np.isin(kinds // FLAGS, tests.numbers)
+    groups.add_kinds(kinds[chosen], known.count[chosen])
+    read[:full] = ~(none | every)
+    return read
+
+
+def _tests(scan: nodes.Scan, view: "View", values: "Values", np: Any) -> _Tests | None:
     """What a record has to pass; None where a constant is not what columns can say."""
     graph, found = view.graph, list[Any]()
+    limits: list[tuple[str, str, int | float]] = []
+    numbers = None
     mask = wanted = 0
     for what, slot in scan.named:
         names, shift, bits = _NAMES[what]
@@ -112,19 +167,21 @@ def _tests(scan: nodes.Scan, view: "View", values: "Values", np: Any) -> "list[T
         else:
             whole = np.frombuffer(getattr(graph.assertions, column), "d" if column == "confidence" else "q")
             found.append(_beside(whole, _OPS[op], limit))
+        limits.append((column, op, limit))
     if scan.predicates:
         numbers = [_number(symbol, view, values) for symbol in scan.predicates]
         found.append(lambda part, start, end: np.isin(part["predicate"], numbers))
     if mask:
         found.append(lambda part, start, end: part["flags"] & mask == wanted)
-    hidden = view.left_out(ASSERTION)
+    left = view.left_out(ASSERTION)
+    hidden = None if left is None else np.array(sorted(left), np.int64)
     if hidden is not None:
-        found.append(_outside(np, np.array(sorted(hidden))))
-    hidden = view.left_out(PROPOSITION) if scan.propositions else None
-    if hidden is not None:
-        rows = np.array(sorted(hidden))
+        found.append(_outside(np, hidden))
+    left = view.left_out(PROPOSITION) if scan.propositions else None
+    if left is not None:
+        rows = np.array(sorted(left))
         found.append(lambda part, start, end: ~np.isin(part["proposition"], rows))
-    return found
+    return _Tests(found, limits, mask, wanted, numbers, hidden, left is None)
 
 
 def _constant(column: str, value: object) -> int | float | None:
@@ -172,6 +229,21 @@ class _Groups:
         self._size = size
         self._counts = np.zeros(size, np.int64)
         self._listed: list[Any] = []
+
+    @property
+    def by_end(self) -> bool:
+        """Whether an endpoint is among the keys."""
+        return self._end is not None
+
+    def add_kinds(self, kinds: "Column", counts: "Column") -> None:
+        """Count claims of these kinds (`zones`)."""
+        np = self._np
+        group: Any = np.zeros(len(kinds), np.int64)
+        flags = kinds % FLAGS
+        for key, size in zip(self._keys, self._sizes, strict=True):
+            number = kinds // FLAGS if key == "predicate" else flags >> _NAMES[key][1] & _NAMES[key][2]
+            group = group * size + number
+        self._counts += np.bincount(group, counts, self._size).astype(np.int64)
 
     def add(self, part: "Column", kept: "Column | None") -> None:
         """Count the records of a part that passed."""

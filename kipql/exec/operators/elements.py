@@ -51,7 +51,7 @@ def recalled(view: "View", kind: int, row: int, recall: str, hidden: frozenset[i
 # --- the closure --------------------------------------------------------------------------------------
 
 
-_CONSTANT = nodes.Equals | nodes.KeyIn | nodes.HasLength | nodes.IsObject
+_CONSTANT = nodes.Equals | nodes.KeyIn | nodes.IdIn | nodes.HasLength | nodes.IsObject
 
 
 class _Pattern:
@@ -64,6 +64,11 @@ class _Pattern:
         self.constants = [test for test in operator.tests if isinstance(test, _CONSTANT)]
         self._matchers = {
             test: access.key_matcher(self._listed(test)) for test in self.constants if isinstance(test, nodes.KeyIn)
+        }
+        self._among = {
+            test: access.id_matcher(self.kind, self._listed(test))
+            for test in self.constants
+            if isinstance(test, nodes.IdIn)
         }
         self.refers = [(test.field, self._term(test.term)) for test in operator.tests if isinstance(test, nodes.Refers)]
         self.binds = [test for test in operator.tests if isinstance(test, nodes.Binds)]
@@ -104,6 +109,9 @@ class _Pattern:
         view, values, tests = self.context.view, self.context.values, self.operator.tests
         lineage = next(iter(self.types), None)
         found = []
+        ids = access.ids_test(tests)
+        if ids is not None:
+            return access.rows_by_ids(view, self.kind, self._listed(ids), self.context.budget.spend)
         if self.kind == CONCEPT:
             key, keys, name = access.key_test(tests), access.keys_test(tests), access.name_test(tests)
             if key is not None:
@@ -132,14 +140,16 @@ class _Pattern:
     def _typed(self, code: int) -> bool:
         return all(has_type(self.context.view, code >> 3, lineage) for lineage in self.types)
 
-    def _listed(self, test: nodes.KeyIn) -> Json:
+    def _listed(self, test: nodes.KeyIn | nodes.IdIn) -> Json:
         values = self.context.values
         if isinstance(test.listed, nodes.Const):
             return values[test.listed.slot.index]
         return [values[item.slot.index] for item in test.listed.items if isinstance(item, nodes.Const)]
 
-    def _constant(self, test: nodes.Equals | nodes.KeyIn | nodes.HasLength | nodes.IsObject, row: int) -> bool:
+    def _constant(self, test: _CONSTANT, row: int) -> bool:
         view, kind = self.context.view, self.kind
+        if isinstance(test, nodes.IdIn):
+            return self._among[test](row)
         if isinstance(test, nodes.KeyIn):
             return self._matchers[test](fields.reader(kind, ("key",))(view, row))
         value = fields.reader(kind, test.steps)(view, row)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 
 from kipql.exec import access, fields, hot
-from kipql.exec.direct import assertion_rows, concept_field, keyed_concepts, left_out, record_of
+from kipql.exec.direct import assertion_rows, bounded, concept_field, keyed_concepts, left_out, record_of
 from kipql.exec.emit import Emitter, Place, Scope, Then
 from kipql.exec.operators.elements import (
     constant_holds,
@@ -77,6 +77,8 @@ def _asserted(
     code.line(f"{rows} = {text}")
     code.charge(f"len({rows}) + 1")
     with code.block(f"for {row} in {rows}:"):
+        if test.field == "proposition":
+            bounded(row, ASSERTION, code)
         _found(operator, code, scope, row, (test,), then)
 
 
@@ -140,6 +142,10 @@ def _constant_rows(operator: nodes.Elements, code: Emitter) -> tuple[str, tuple[
     tests, kind = operator.tests, operator.kind
     typed = access.type_test(tests)
     found, answered = [], []
+    ids = access.ids_test(tests)
+    if ids is not None:
+        text = f"{code.helper(access.rows_by_ids)}(view, {kind}, {_listed(ids, code)}, spend)"
+        return code.local(text, "rows"), (ids,)
     if kind == CONCEPT:
         key, keys, name = access.key_test(tests), access.keys_test(tests), access.name_test(tests)
         lineage = lineage_local(typed.symbol, code) if typed is not None else "None"
@@ -170,8 +176,8 @@ def _constant_rows(operator: nodes.Elements, code: Emitter) -> tuple[str, tuple[
     return code.local(f"{code.helper(access.shortest_or)}(view, {kind}, {', '.join(found)})", "rows"), ()
 
 
-def _listed(test: nodes.KeyIn, code: Emitter) -> str:
-    """The list that a key is looked for in, as a local."""
+def _listed(test: nodes.KeyIn | nodes.IdIn, code: Emitter) -> str:
+    """The list that a key or an id is looked for in, as a local."""
     if isinstance(test.listed, nodes.Const):
         return code.value(test.listed.slot)
     items = [code.value(item.slot) for item in test.listed.items if isinstance(item, nodes.Const)]
@@ -261,6 +267,9 @@ def _condition(operator: nodes.Elements, test: nodes.Test, code: Emitter, row: s
             reader = code.constant(fields.reader(kind, ("key",)), "read")
             matcher = code.local(f"{code.helper(access.key_matcher)}({_listed(test, code)})", "among")
             return f"{matcher}({reader}(view, {row}))"
+        case nodes.IdIn():
+            matcher = code.local(f"{code.helper(access.id_matcher)}({kind}, {_listed(test, code)})", "among")
+            return f"{matcher}({row})"
         case nodes.Equals():
             return _equals(kind, test, code, row, place)
         case _:

@@ -78,8 +78,8 @@ class Reacher:
         return found
 
     def _walk(self, start: int, lineage: int, low: int, high: int | None, move: Move) -> dict[int, None]:
-        # A Literal ends a path; it is reached from by no zero hop, which is an element's (§45).
-        level: dict[int, None] = {start: None} if start >= 0 or low > 0 else {}
+        # Zero hops are the element itself (§45): not a Literal, and not an id that nothing has in this view.
+        level: dict[int, None] = {start: None} if low > 0 or self.view.exists(start) else {}
         hops = 0
         while hops < low and level:
             self._admit(hops)

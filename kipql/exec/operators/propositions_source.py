@@ -5,7 +5,7 @@ Without merges in the view a known endpoint is one code; with merges it is every
 
 from dataclasses import dataclass
 
-from kipql.exec.direct import left_out, slot_rows
+from kipql.exec.direct import bounded, left_out, slot_rows
 from kipql.exec.emit import Emitter, Place, Scope, Then
 from kipql.exec.operators.elements_source import watched
 from kipql.exec.symbols import lineage_local
@@ -110,6 +110,8 @@ def _rows(
             text = f"{code.member('outgoing')}({one})" if lineage is None else slot_rows(one, lineage, code)
             _loop(text, code, row)
             with code.block(f"for {row} in rows_{row}:"):
+                if lineage is not None:
+                    bounded(row, PROPOSITION, code)
                 left = End() if lineage is not None else object_
                 _check(operator, End(), left, None, code, scope, row, then, exact=True)
         return

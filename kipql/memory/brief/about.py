@@ -34,7 +34,7 @@ def fact(reading: Reading, subject: Subject) -> Draft:
     believed = facts.accepted(channel.items)
     matching = [item for item in believed if item["relevance"]] or believed
     draft.show(matching, channel, "facts")
-    draft.opposition = facts.disputed(channel.items)
+    draft.opposition = [*facts.disputed(channel.items), *facts.outranked(channel.items)]
     draft.thin = bool(draft.opposition)
     if not matching:
         draft.gaps.append("no claim about this is accepted; recorded sources follow, which are no beliefs")
@@ -53,6 +53,8 @@ def belief(reading: Reading, subject: Subject) -> Draft:
         return draft
     found = facts.belief(reading, subject, predicate)
     if not found.rows:
+        if found.absent:
+            draft.gaps.append(found.absent)
         return draft
     seen = found.rows[0]
     candidates = seen.get("candidate_projections", [seen])

@@ -11,9 +11,12 @@ from kipql.memory.brief.reading import Ask, Reading
 
 
 def with_claims(reading: Reading, subject: Subject, draft: Draft, candidates: Sequence[Plain]) -> None:
-    ends = {
-        side: [ref for one in candidates for ref in one[side]["assertion_ids"]] for side in ("support", "opposition")
-    }
+    """Who is for it and who against. What supports a value that a rule of the policy ranked behind is against it."""
+    ends: dict[str, list[str]] = {"support": [], "opposition": []}
+    for one in candidates:
+        ends["opposition" if outranked(one) else "support"] += one["support"]["assertion_ids"]
+        ends["opposition"] += one["opposition"]["assertion_ids"]
+    draft.thin = draft.thin or any(outranked(one) for one in candidates)
     wanted = {ref for refs in ends.values() for ref in refs}
     if not wanted:
         return
@@ -26,6 +29,11 @@ def with_claims(reading: Reading, subject: Subject, draft: Draft, candidates: Se
             draft.warnings.append(Warned("warning", "redacted", text, (claim["ref"],)))
         if claim["remote"]:
             draft.warnings.append(Warned("note", "remote", "this claim came with an import", (claim["ref"],)))
+
+
+def outranked(candidate: Plain) -> bool:
+    """Whether another value prevailed over this one by a rule of the policy: a conflict, and a settled one."""
+    return (candidate.get("precedence") or {}).get("outranked_by") is not None
 
 
 def caveats(candidate: Plain, label: str, draft: Draft) -> None:

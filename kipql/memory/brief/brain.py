@@ -18,7 +18,7 @@ from kipql.memory.brief.draft import Draft
 from kipql.memory.brief.exposure import Exposure
 from kipql.memory.brief.items import Channel, Plain, ordered
 from kipql.memory.brief.naming import Subject, ground, resolve
-from kipql.memory.brief.question import MODES, Question, question
+from kipql.memory.brief.question import HEED, MODES, Question, question
 from kipql.memory.brief.reading import Reading
 from kipql.memory.brief.skills import check_procedure_status
 
@@ -37,6 +37,7 @@ class Brain:
     wiki      a `Wiki` for questions of policy, procedure, definition and limit; None where the host has none
     exposure  a file for the exposure log; without one the last records are kept in the process
     policy    the epistemic policy that decides beliefs
+    constraints  Predicates whose claims are rules that every briefing carries
 
     >>> import kipql
     >>> nexus = kipql.open(packages=["kip://domains/general@1.0.0"])
@@ -53,12 +54,14 @@ class Brain:
         wiki: "Wiki | None" = None,
         exposure: str | Path | None = None,
         policy: str | None = None,
+        constraints: Sequence[str] = (HEED,),
     ) -> None:
         self.nexus = nexus.readonly()
         self.wiki = wiki
         self.exposure = Exposure(exposure)
         self.batches = Batches(nexus)
         self._policy = policy
+        self._heed = tuple(constraints)
 
     def recall(
         self,
@@ -106,6 +109,7 @@ class Brain:
             object=object,
             forms=tuple(forms),
             policy=self._policy,
+            heed=self._heed,
         )
         chosen = mode or self._mode(asked)
         if chosen not in MODES:

@@ -65,11 +65,13 @@ def briefing(reading: Reading, owner: str | None, *, plans: bool = False) -> Bri
 
 def _read(reading: Reading, subject: Subject, owner: str | None) -> dict[str, Channel]:
     text = {"text": reading.asked.goal}
-    asks = [*constraint_asks(), Ask("commitment", {"limit": 200}), Ask("failure", text), Ask("success", text)]
+    rules = constraint_asks(reading)
+    asks = [*rules, Ask("commitment", {"limit": 200}), Ask("failure", text), Ask("success", text)]
     asks += [Ask("procedure", text), Ask("procedure_text", text), *source_asks(reading)]
-    rules, lessons, claims, owed, failed, worked, by_name, by_text, *said = reading.batch(*asks)
+    found = reading.batch(*asks)
+    owed, failed, worked, by_name, by_text, *said = found[len(rules) :]
     channels = {
-        "constraints": constraints(reading, rules, lessons, claims),
+        "constraints": constraints(reading, *found[: len(rules)]),
         "commitments": memories.commitments(reading, owed),
         "failures": memories.experiences(reading, failed, owner, critical=True),
         "experiences": memories.experiences(reading, worked, owner),

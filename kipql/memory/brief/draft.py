@@ -7,7 +7,7 @@ from typing import Any
 from kipql.memory.brief.items import Channel, Plain, Warned
 from kipql.memory.brief.naming import Subject
 
-NO_SUBJECT = "no entity of the question was found, and no counterparty was given"
+NO_SUBJECT = "no entity of the question was found, nor a counterparty; `context` names one by its key, never by a name"
 
 
 @dataclass(slots=True)

@@ -13,23 +13,36 @@ from kipql.memory.brief.reading import Ask, Found, Reading
 
 
 def facts(reading: Reading, subject: Subject, *, incoming: bool = True) -> Channel:
-    """The claims about a subject, most relevant first, each with the status of its belief."""
+    """The claims about a subject, most relevant first, each with the status of its belief.
+
+    Of each end at most as many as the budget has items: what the question is about, then the oldest. Only for these
+    beliefs are made.
+    """
     channel = Channel("facts")
     if subject.chosen is None:
         return channel
-    asks = [Ask("fact", {"subject": subject.id}), Ask("relevance", {"subject": subject.id, "text": reading.asked.goal})]
-    asks += [Ask("fact_incoming", {"subject": subject.id})] if incoming else []
-    outgoing, relevance, *others = reading.batch(*asks)
-    scores = {identity: score for identity, _, score in relevance.rows}
+    named = [one.id for one in subject.also]
+    asks = [
+        Ask("fact_ids", {"subject": subject.id}),
+        Ask("relevance", {"subject": subject.id, "text": reading.asked.goal}),
+    ]
+    asks += [Ask("fact_named", {"subject": subject.id, "objects": named})] if named else []
+    asks += [Ask("fact_incoming_ids", {"subject": subject.id})] if incoming else []
+    found = {one.name: one for one in reading.batch(*asks)}
+    reads, items = [found["fact_ids"], *([found["fact_incoming_ids"]] if incoming else [])], []
+    scores = {identity: score for identity, _, score in found["relevance"].rows}
     scores |= {hit.id: hit.score for hit in subject.hits}
-    label = subject.chosen.label
-    items = [_fact(row, label, scores, channel.warnings, incoming=False) for row in outgoing.rows]
-    for found in others:
-        items += [_fact(row, label, scores, channel.warnings, incoming=True) for row in found.rows]
+    about = [*(found["fact_named"].rows if named else ()), *(row[0] for row in found["relevance"].rows)]
+    ends = [("fact", [*about, *found["fact_ids"].rows])]
+    ends += [("fact_incoming", list(found["fact_incoming_ids"].rows))] if incoming else []
+    wanted = {name: list(dict.fromkeys(ids))[: reading.asked.budget.items] for name, ids in ends}
+    for one in reading.batch(*[Ask(name, {"subject": subject.id, "ids": ids}) for name, ids in wanted.items() if ids]):
+        turned = one.name == "fact_incoming"
+        items += [_fact(row, subject.chosen.label, scores, channel.warnings, incoming=turned) for row in one.rows]
+        reads.append(one)
     channel.items = best_first(items)
-    reads = [outgoing, *others]
-    channel.completed = all(found.error is None for found in reads)
-    channel.truncated = any(found.truncated for found in reads)
+    channel.completed = all(one.error is None for one in reads)
+    channel.truncated = any(one.truncated for one in reads)
     return channel
 
 
@@ -84,6 +97,11 @@ def accepted(items: Sequence[Plain]) -> list[Plain]:
 def disputed(items: Sequence[Plain]) -> list[Plain]:
     """Those that are not settled although somebody said so: contested, or resting on what changed."""
     return [item for item in items if item["status"] == "contested" or item["dependency_validity"] in STALE]
+
+
+def outranked(items: Sequence[Plain]) -> list[Plain]:
+    """Those that somebody said and that a rule of the policy ranked behind another value."""
+    return [item for item in items if "outranked" in item["reasons"]]
 
 
 def slot_of(reading: Reading, subject: Subject) -> str | None:

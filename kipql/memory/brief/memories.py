@@ -57,7 +57,15 @@ def experiences(reading: Reading, found: Found, owner: str | None, *, critical: 
         own = imported is None and (who is None or owner is None or who == owner)
         text = f"{goal}: {outcome}" + (f", {ended}" if ended else "")
         text = text if own else f"not this memory's own experience ({who_name or who or 'imported'}): {text}"
-        item = {"ref": identity, "key": key, "role": "experience", "text": text, "outcome": outcome, "goal": goal}
+        item = {
+            "ref": identity,
+            "key": key,
+            "role": "experience",
+            "text": text,
+            "outcome": outcome,
+            "goal": goal,
+            "summary": ended,
+        }
         item |= {"initial_state": began, "experienced_by": who, "own": own, "relevance": share(score)}
         item |= ranks(salience, strength)
         label = str(goal)

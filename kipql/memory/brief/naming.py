@@ -15,7 +15,7 @@ from kipql.memory.brief.reading import Ask, Found, Reading
 
 _PROBES = 16
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
-_RECORDS = frozenset(
+RECORDS = frozenset(
     (
         *("Event", "Experience", "ExperienceStep", "Insight", "Commitment", "Skill", "SkillRevision", "SleepTask"),
         *("Watch", "SelfModel", "WorkingState", "Pin", "CanonArticle"),
@@ -86,7 +86,11 @@ class Subject:
 
 def ground(reading: Reading, forms: Sequence[str], limit: int = 50) -> list[Candidate]:
     """The Concepts that any of the forms might mean, best first; one batch, whatever the number of forms."""
-    asks = [Ask("ground", {"text": form, "limit": limit}) for form in dict.fromkeys(forms) if form.strip()]
+    asks = [
+        Ask("ground", {"text": form, "limit": limit, "candidates": limit + 1})
+        for form in dict.fromkeys(forms)
+        if form.strip()
+    ]
     best: dict[str, Candidate] = {}
     for found in reading.batch(*asks):
         for candidate in _candidates(found):
@@ -141,7 +145,7 @@ def _named(texts: Sequence[str], hits: Sequence[Candidate]) -> list[list[Candida
     A name inside a longer one is not meant: "Ada" is not, where "Ada Lovelace" is a name of somebody. Records of the
     memory itself (Events, Commitments, Skills, ...) are found by what they say, and are nobody's name.
     """
-    hits = [hit for hit in hits if hit.schema_ref.rsplit("/", 1)[-1] not in _RECORDS]
+    hits = [hit for hit in hits if hit.schema_ref.rsplit("/", 1)[-1] not in RECORDS]
     places: dict[tuple[int, int, int], list[Candidate]] = {}
     for number, text in enumerate(texts):
         for hit in hits:

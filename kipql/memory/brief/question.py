@@ -10,6 +10,8 @@ from typing import Any
 import kipql
 
 POLICY = "kip:memory-default"
+HEED = "must_heed"
+"""The Predicate that rules are claimed with, where they are somebody's own words."""
 MODES = (
     "entity",
     "fact",
@@ -86,7 +88,8 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One recall. `subject`, `predicate` and `object` are exact references where the caller has them."""
+    """One recall. `subject`, `predicate` and `object` are exact references where the caller has them; `heed` are the
+    Predicates whose claims are rules."""
 
     query: str
     context: Context
@@ -99,6 +102,7 @@ class Question:
     object: Any = None
     forms: tuple[str, ...] = ()
     policy: str = POLICY
+    heed: tuple[str, ...] = (HEED,)
 
     @property
     def goal(self) -> str:

@@ -34,7 +34,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The rows of one read. `error` is the code of one that failed, `truncated` says that a limit left rows out."""
+    """The rows of one read. `error` is the code of one that failed, `truncated` says that a limit left rows out,
+    `absent` that its vocabulary is not here, in the engine's words."""
 
     name: str
     rows: Sequence[Any]
@@ -44,6 +45,7 @@ class Found:
     index_seq: int | None = None
     approximate: bool = False
     cursor: str | None = None
+    absent: str = ""
 
     @property
     def complete(self) -> bool:
@@ -185,7 +187,7 @@ def _found(name: str, text: str, answer: Mapping[str, Any]) -> Found:
     if answer["status"] != "succeeded":
         error = answer["error"]
         if error["code"] == _ABSENT:  # its vocabulary is not here, so nothing can have been written with it
-            return Found(name, [])
+            return Found(name, [], absent=" ".join(filter(None, (error["message"] + ";", error.get("hint")))))
         if error["code"] in _FATAL:
             raise _raised(error)
         return Found(name, [], error=error["code"], message=error["message"], approximate=fuzzy)

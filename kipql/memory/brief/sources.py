@@ -7,8 +7,8 @@ The shares were chosen on the conversations of `python -m benchmarks.recall`.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kipql.memory.brief.items import SOURCE, Channel, Plain, in_scope, shown
@@ -29,27 +29,29 @@ class _Source:
     task: str | None
     imported: str | None
     who: str | None
-    score: float = 0.0
 
 
 def source_asks(reading: Reading) -> list[Ask]:
     """The reads that `sources` takes."""
     text, limit = reading.asked.goal, max(HITS, reading.asked.budget.items)
-    return [Ask("source", {"text": text, "limit": limit}), Ask("source_place", {"text": text, "limit": NEAR})]
+    found = Ask("source", {"text": text, "limit": limit, "candidates": limit + 1})
+    return [found, Ask("source_place", {"text": text, "limit": NEAR})]
 
 
 def sources(reading: Reading, subject: Subject, found: Found, places: Found) -> Channel:
     """Sources, best first, at most as many as the budget has items."""
     channel, limit = Channel("evidence"), reading.asked.budget.items
-    scored = {row[0]: _Source(*row) for row in reversed(found.rows)}
-    beside = _beside(reading, scored, places)
-    for one in beside:
-        known = scored.get(one.id, one)
-        scored[one.id] = replace(known, score=known.score + one.score) if one.id in scored else one
-    ranked = sorted(scored.values(), key=lambda one: -_weight(one, subject.id))
+    scores = dict(found.rows)
+    for identity, more in _beside(reading, scores, places).items():
+        scores[identity] = scores.get(identity, 0.0) + more
+    held = _texts(reading, scores)
+    weights = {
+        one.id: scores[one.id] * (OWN if subject.id is not None and one.who == subject.id else 1.0) for one in held
+    }
+    ranked = sorted(held, key=lambda one: -weights[one.id])
     fitting = [one for one in ranked if in_scope(one.task, reading.asked.scope.task_ref)]
     for one in fitting[:limit]:
-        relevance = share(_weight(one, subject.id))
+        relevance = share(weights[one.id])
         item = source(one.id, one.kind, one.payload, one.at, relevance, remote=one.imported is not None)
         channel.items.append(item | {"by": one.who})
     channel.completed = found.error is None and places.error is None
@@ -67,22 +69,26 @@ def source(
     return item | {"status": "not_applicable", "redacted": redacted, "remote": remote, "relevance": relevance}
 
 
-def _weight(one: _Source, subject: str | None) -> float:
-    return one.score * (OWN if subject is not None and one.who == subject else 1.0)
+def _texts(reading: Reading, scores: Mapping[str, float]) -> list[_Source]:
+    """The sources of these ids, the better match first."""
+    if not scores:
+        return []
+    found = {row[0]: _Source(*row) for row in reading.ask("source_text", ids=list(scores)).rows}
+    return [found[identity] for identity in scores if identity in found]
 
 
-def _beside(reading: Reading, scored: dict[str, _Source], places: Found) -> list[_Source]:
-    """What stands beside the matches, with its share of their scores; one read for each turn."""
-    shares: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+def _beside(reading: Reading, scores: Mapping[str, float], places: Found) -> dict[str, float]:
+    """What stands beside the matches, with its share of their scores; one read for all of them."""
+    shares: dict[tuple[str, int], float] = defaultdict(float)
     for identity, turn, index in places.rows:
-        if identity in scored and isinstance(index, int):
-            score = scored[identity].score
-            shares[turn][index + 1] += NEXT * score
-            if index > 0:
-                shares[turn][index - 1] += BEFORE * score
-    asks = [Ask("source_beside", {"turn": turn, "indexes": list(wanted)}) for turn, wanted in shares.items()]
-    found = zip(shares, reading.batch(*asks), strict=True)
-    return [replace(_Source(*row[:-1]), score=shares[turn][row[-1]]) for turn, one in found for row in one.rows]
+        if identity in scores and isinstance(index, int):
+            shares[turn, index + 1] += NEXT * scores[identity]
+            shares[turn, index - 1] += BEFORE * scores[identity]
+    if not shares:
+        return {}
+    turns, indexes = zip(*shares, strict=True)
+    found = reading.ask("source_beside", turns=list(dict.fromkeys(turns)), indexes=list(dict.fromkeys(indexes)))
+    return {row[2]: shares[row[0], row[1]] for row in found.rows if (row[0], row[1]) in shares}
 
 
 def confident(items: Sequence[Plain], least: float) -> list[Plain]:

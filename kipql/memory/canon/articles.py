@@ -14,6 +14,7 @@ from kipql.memory.answers import Answer
 from kipql.memory.canon import journal, lint, prose
 from kipql.memory.canon.address import above, key, normal, without_extension
 from kipql.memory.canon.assets import ensure_assets
+from kipql.memory.canon.form import Form
 from kipql.memory.canon.paths import Files
 from kipql.memory.canon.queries import query
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 SCOPES = ("asset", "rule")
 _CREATE = """CREATE CONCEPT ?art {{
-  TYPE "CanonArticle"
+  TYPE "kip://kipql/agent/CanonArticle"
   SET FIELDS {{ key: :key, name: :address }}
   SET ATTRIBUTES {{ mount: :mount, address: :address, capsule: :capsule, body: :body, updated: :updated, scope: :scope, front: :front }}
   {governs}
@@ -31,8 +32,8 @@ _CREATE = """CREATE CONCEPT ?art {{
 _UPDATE = """UPDATE :id SET ATTRIBUTES {
   capsule: :capsule, body: :body, updated: :updated, scope: :scope, front: :front
 }"""
-_GOVERN = 'UPDATE :id SET STRUCTURAL { ("governs", :asset) }'
-_LET_GO = 'UPDATE :id UNSET STRUCTURAL { ("governs", :asset) }'
+_GOVERN = 'UPDATE :id SET STRUCTURAL { ("kip://kipql/agent/governs", :asset) }'
+_LET_GO = 'UPDATE :id UNSET STRUCTURAL { ("kip://kipql/agent/governs", :asset) }'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +122,16 @@ def nearest(found: Iterable[str], keys: list[str]) -> str | None:
     return next((one for one in keys if one in known), None)
 
 
-def write(nexus: "Nexus", mount: str, address: str, change: Change, today: str) -> Written:
-    """Create or rewrite the article at an address, in one transaction. Raises ConstraintViolation for an unknown scope
-    and for an address whose article was archived."""
+def write(
+    nexus: "Nexus",
+    mount: str,
+    address: str,
+    change: Change,
+    today: str,
+    form: Form = Form(),  # noqa: B008 - frozen
+) -> Written:
+    """Create or rewrite the article at an address, in one transaction. Raises ConstraintViolation for an unknown scope,
+    for an address whose article was archived, and for a new article without what the form requires."""
     check(change)
     name = key(mount, address)
     with nexus.transaction() as tx:
@@ -135,6 +143,9 @@ def write(nexus: "Nexus", mount: str, address: str, change: Change, today: str) 
                 hint="write what holds now to the article above it",
             )
         after = _merged(before, change, today)
+        missing, unfit = form.faults({**after.front, **_attributes(after), "address": address})
+        if missing and before is None:
+            raise kipql.KipError("ConstraintViolation", " ".join(missing), hint="the schema of this canon requires it")
         orphan = after.scope != "rule" and change.governs is False
         draft = _draft(tx, mount, address, before, after, orphan=orphan)
         status = "unchanged" if before == after else "created" if before is None else "updated"
@@ -150,7 +161,7 @@ def write(nexus: "Nexus", mount: str, address: str, change: Change, today: str) 
         status=status,
         mount=mount,
         address=address,
-        advice=lint.advice(draft),
+        advice=[*lint.advice(draft), *missing, *unfit],
         notes=lint.notes(draft),
         seq=receipt.space_seq,
     )
@@ -195,7 +206,7 @@ def _attributes(after: Stored) -> dict[str, Any]:
 def _create(tx: "Transaction", mount: str, address: str, after: Stored, change: Change) -> None:
     name = key(mount, address)
     asset = ensure_assets(tx, [(mount, address)])[name]
-    governs = 'SET STRUCTURAL { ("governs", :asset) }' if _governs(after, change) is not False else ""
+    governs = 'SET STRUCTURAL { ("kip://kipql/agent/governs", :asset) }' if _governs(after, change) is not False else ""
     given = {"key": name, "mount": mount, "address": address, "asset": asset, **_attributes(after)}
     tx.execute(_CREATE.format(governs=governs), given)
 

@@ -43,7 +43,7 @@ def _made(missing: list[tuple[str, tuple[str, str]]]) -> tuple[str, dict[str, st
     parameters: dict[str, str] = {}
     for at, (name, (mount, address)) in enumerate(missing):
         lines.append(
-            f'UPSERT CONCEPT ?a{at} {{ MATCH {{type: "Asset", key: :k{at}}} '
+            f'UPSERT CONCEPT ?a{at} {{ MATCH {{type: "kip://kipql/agent/Asset", key: :k{at}}} '
             f"SET FIELDS {{name: :a{at}}} SET ATTRIBUTES {{mount: :m{at}, address: :a{at}}} }}"
         )
         parameters |= {f"k{at}": name, f"m{at}": mount, f"a{at}": address}

@@ -65,7 +65,8 @@ class Audit:
         """Rules that are believed and whose words no governing article holds: `{address, predicate, rule}`."""
         found = []
         for predicate in ("must_contain", "must_not_contain"):
-            for mount, address, rule in self._nexus.query(query("accepted-rules"), {"predicate": predicate}).rows:
+            asked = {"predicate": f"kip://kipql/agent/{predicate}"}
+            for mount, address, rule in self._nexus.query(query("accepted-rules"), asked).rows:
                 if isinstance(rule, str) and not self._says(_text(mount), _text(address), rule):
                     found.append({"address": shown(_text(mount), _text(address)), "predicate": predicate, "rule": rule})
         return found

@@ -17,6 +17,7 @@ from kipql.memory.canon import journal as entries
 from kipql.memory.canon.address import PathText, check_mount, key, normal, without_extension
 from kipql.memory.canon.articles import Article, Change, Written
 from kipql.memory.canon.audit import Audit
+from kipql.memory.canon.form import Schema, form_of
 from kipql.memory.canon.journal import Draft, Entry
 from kipql.memory.canon.lookups import READING, Governing, Lookups
 from kipql.memory.canon.queries import query
@@ -37,6 +38,8 @@ class Canon:
     policy  how sessions surface
     root    the project's folder: it is taken off absolute paths, and its files decide whether a name has an extension
     mounts  other trees that a path may name, as in "lib:src/x"
+    schema  a JSON Schema over the members of an article, or its file: `required` refuses a new article without them,
+            everything else of it is advice
     clock   what time it is; default: the memory's own clock
     trace   a file that gets one JSON line for each decision of a session
 
@@ -61,6 +64,7 @@ class Canon:
         *,
         root: PathText | None = None,
         mounts: Iterable[str] = (),
+        schema: "Schema | str | Path | None" = None,
         clock: "clocks.Clock | None" = None,
         trace: PathText | None = None,
     ) -> None:
@@ -69,6 +73,7 @@ class Canon:
         self.policy = policy or SurfacePolicy()
         self._mounts = frozenset(map(check_mount, mounts))
         self._files = paths.Files(root)
+        self.form = form_of(schema)
         self._clock = clock
         self._trace = None if trace is None else Path(trace)
         self._sessions: dict[str, CanonSession] = {}
@@ -160,7 +165,7 @@ class Canon:
             governs = self._files.stands(own)
         change = Change(capsule, body, scope, front, governs)
         articles.check(change)
-        written = articles.write(self.nexus, mount, own, change, self._now()[:10])
+        written = articles.write(self.nexus, mount, own, change, self._now()[:10], self.form)
         for one in self._told(session):
             one.wrote(key(mount, own))
         return written
@@ -244,6 +249,11 @@ class Canon:
     def capsules(self, keys: Iterable[str]) -> dict[str, str]:
         """The capsules of articles by key; "" where one has none."""
         return self._lookups.capsules(keys)
+
+    def off_spine(self) -> dict[str, str]:
+        """The text of the articles that no path leads to, by key."""
+        rows = self.nexus.query(query("off_spine")).rows
+        return {name: f"{capsule or ''}\n{body or ''}" for name, capsule, body in rows}
 
     def trace(self, event: str, session: str, name: str | None, **more: Any) -> None:
         """Append one decision to the trace."""

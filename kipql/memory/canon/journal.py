@@ -25,11 +25,11 @@ _APART = re.compile(r"[^a-z0-9]+")
 _CREATE = """MUTATE {{
   CREATE EVIDENCE ?src {{ CLIENT KEY :source_key SET FIELDS {{ evidence_class: "document", payload: :body, observed_at: :logged }} }}
   CREATE CONCEPT ?j {{
-    TYPE "Event"
+    TYPE "kip://profiles/cognitive-memory/Event"
     CLIENT KEY :entry_key
     SET FIELDS {{ key: :entry_name, name: :slug }}
     SET ATTRIBUTES {{ event_class: "journal_entry", summary: :slug, logged: :logged, seq: :seq, stem: :stem{more} }}
-    SET STRUCTURAL {{ {about} ("has_message", ?src) }}
+    SET STRUCTURAL {{ {about} ("kip://kipql/agent/has_message", ?src) }}
   }}
 }}"""  # noqa: E501
 Place = tuple[str, str]  # a mount and an address in it
@@ -114,7 +114,7 @@ def _next(tx: "Transaction", stem: str) -> int:
 
 def _create(tx: "Transaction", draft: Draft, name: str, stem: str, number: int, about: list[str]) -> bool:
     """Make an entry; whether it is there now."""
-    entries = " ".join(f'("about", :about{at})' for at in range(len(about)))
+    entries = " ".join(f'("kip://profiles/cognitive-memory/about", :about{at})' for at in range(len(about)))
     parameters: dict[str, object] = {f"about{at}": asset for at, asset in enumerate(about)}
     parameters |= {
         "source_key": f"journal:{name}:source",

@@ -179,4 +179,4 @@ def _write(canon: "Canon", files: Files, address: str, page: markdown.Document, 
         governs=files.stands(address),
         updated=page.text("updated"),
     )
-    return articles.write(canon.nexus, canon.mount, address, change, today).status
+    return articles.write(canon.nexus, canon.mount, address, change, today, canon.form).status

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import kipql
 from kipql.memory.answers import Answer
-from kipql.memory.canon import marks
+from kipql.memory.canon import marks, related
 from kipql.memory.canon.address import shown
 
 if TYPE_CHECKING:
@@ -30,18 +30,20 @@ class SurfacePolicy:
     once           "session": an article once a session. "present": again when its line has left the window, which
                    needs the `projection` of touch and flush
     message_chars  characters of one message; what does not fit is carried over. None for no bound
+    retrieval      how many articles that no path leads to `intend` may stage for one message; None for none
     make_assets    whether a touch makes the Asset of a path that was never named before (where it may write)
     """
 
     budget_chars: int | None = 4_000
     once: str = "session"
     message_chars: int | None = None
+    retrieval: int | None = None
     make_assets: bool = True
 
     def __post_init__(self) -> None:
         if self.once not in _ONCE:
             raise kipql.KipError("ConstraintViolation", f"once is one of {', '.join(_ONCE)}, not {self.once!r}")
-        for name in ("budget_chars", "message_chars"):
+        for name in ("budget_chars", "message_chars", "retrieval"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
                 raise kipql.KipError("ConstraintViolation", f"{name} is a count or None, not {value!r}")
@@ -97,6 +99,7 @@ class CanonSession:
         self._last: tuple[Line, ...] = ()
         self._retry: tuple[str, ...] = ()
         self._settled = False
+        self._intent: tuple[str, ...] = ()
         if state is not None:
             self._restore(state)
 
@@ -123,6 +126,31 @@ class CanonSession:
                 self._staged[key] = None
                 fresh.append(key)
                 self._canon.trace("staged", self.name, key)
+            return [_shown(key) for key in fresh]
+
+    def intend(self, words: str, calls: Iterable[str] = ()) -> list[str]:
+        """Stage articles that no path leads to, by what is intended; the addresses that were newly staged.
+
+        words  what the user said
+        calls  the tool calls, as text; never their results
+
+        Nothing without `SurfacePolicy(retrieval=...)`, and nothing while the intent is the same.
+        """
+        wanted = related.intent(words, tuple(calls))
+        if not self._policy.retrieval or not wanted or wanted == self._intent:
+            return []
+        texts = self._canon.off_spine()
+        with self._lock:
+            self._intent = wanted
+            self._counts["queries"] += 1
+            fresh = [
+                key
+                for key in related.ranked(wanted, texts, self._policy.retrieval)
+                if key not in self._staged and key not in self._seen
+            ]
+            for key in fresh:
+                self._staged[key] = None
+                self._canon.trace("staged", self.name, key, by="intent")
             return [_shown(key) for key in fresh]
 
     def flush(self, projection: str | None = None) -> str | None:

@@ -5,53 +5,33 @@ the state is a Nexus, which a host may use beside it in every other way.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import kipql
-from kipql.memory.interface import attention, forgetting, repairing
+from kipql.memory.brief.question import HEED
+from kipql.memory.graph import timestamp
+from kipql.memory.interface import attention
 from kipql.memory.interface.fitting import MINIMUM, fit
 from kipql.memory.interface.forgetting import Surface
 from kipql.memory.interface.forming import Formation
-from kipql.memory.interface.intake import (
-    INTENT,
-    OUTCOME,
-    Intake,
-    acknowledged,
-    acknowledgement,
-    close_intake,
-    formed_refs,
-    key_of,
-    noted,
-    open_intake,
-    progress,
-    receipt,
-)
+from kipql.memory.interface.intake import progress, receipt
+from kipql.memory.interface.levels import check_levels
+from kipql.memory.interface.mutating import Mutations
 from kipql.memory.interface.pieces import NAME, Tokenizer, pieces
-from kipql.memory.interface.processing import UNSPECIFIED, Processor
+from kipql.memory.interface.processing import Processor
 from kipql.memory.interface.reading import reading
 from kipql.memory.interface.recalling import Recaller
-from kipql.memory.interface.rules import HEED, RuleFormation
-from kipql.memory.interface.scopes import FACET, Scope, resolve
-from kipql.memory.interface.sources import (
-    CLASSES,
-    Admission,
-    Captured,
-    Source,
-    Sources,
-    captured,
-    check,
-    digest,
-    speaker_id,
-)
-from kipql.memory.interface.wire import LEVELS, MOST, VERSION, Request, echo, read
+from kipql.memory.interface.rules import RuleFormation
+from kipql.memory.interface.scopes import Scope
+from kipql.memory.interface.sources import Admission, Source, Sources, check, digest
+from kipql.memory.interface.wire import LEVELS, VERSION, Request, echo, read, wire_error
 
 if TYPE_CHECKING:
-    from kipql import Nexus, Transaction
-
-_DEPENDS = {"memory_basic": (), "memory_experience": ("memory_basic",), "memory_learning": ("memory_experience",)}
+    from kipql import Nexus
 
 
-class MemoryInterface:
+class MemoryInterface(Mutations):
     """The five intents over a Nexus.
 
     nexus       the memory, as the Principal that the transport authenticated
@@ -106,8 +86,11 @@ class MemoryInterface:
     def stage(self, ref: str, content: Any, **attested: Any) -> str:
         """Hold a source ready under a ref; the members are those of `Source`. Answers the ref.
 
-        Raises TypeMismatch or ConstraintViolation for what is no source, DigestMismatch for a ref that is taken.
+        `observed_at` may be a datetime with a zone. Raises TypeMismatch or ConstraintViolation for what is no source,
+        DigestMismatch for a ref that is taken.
         """
+        if isinstance(moment := attested.get("observed_at"), datetime):
+            attested["observed_at"] = timestamp(moment)
         try:
             source = check(Source(ref=ref, content=content, **attested))
         except TypeError as error:
@@ -189,135 +172,6 @@ class MemoryInterface:
         extra = {name: envelope.pop(name) for name in ("decision_ref", "attempt_ref") if name in envelope}
         return self.request({**envelope, "input": {**given, **extra}})
 
-    # --- mutations --------------------------------------------------------------------------------------
-
-    def _mutate(self, request: Request) -> dict[str, Any]:
-        scope = resolve(self.nexus, request.task_ref, request.context_refs)
-        key = key_of(self.nexus.principal.id, request.operation, request.key)
-        meaning = digest(request.operation, scope.facet, dict(request.input))
-        found = acknowledged(self.nexus, self.nexus, key)
-        if found is None:
-            intent = self._intent(request)
-            with self.nexus.transaction() as tx:
-                if acknowledged(self.nexus, tx, key) is None:
-                    self._intake(tx, request, scope, key, meaning, intent)
-            self._settle(key)
-            found = acknowledged(self.nexus, self.nexus, key)
-            assert found is not None
-        self._same(request, found, meaning)
-        return self._response(request, found)
-
-    def _intent(self, request: Request) -> dict[str, Any]:
-        """What the intake is to do, kept with it. Raises what makes it impossible, before anything is written."""
-        given = request.input
-        if request.operation == "forget":
-            return {"mode": given["mode"], **forgetting.choose(self.nexus, given["target_ref"], given["mode"])}
-        if given.get("change_kind") == "misrecorded" and not repairing.supported(self.nexus):
-            raise kipql.KipError(
-                "UnsupportedCapability",
-                "recordings can not be repaired here, and a misrecording is no correction by the speaker",
-                details={"capability": "recording_repair"},
-            )
-        for name, activity_class in (("decision_ref", "action_gate"), ("attempt_ref", "action_attempt")):
-            if given.get(name) is not None:
-                self._check_activity(given[name], activity_class)
-        live = self._live(given["source_ref"])
-        known = captured(self.nexus, given["source_ref"])
-        if live is None and known is None:
-            raise kipql.KipError("NotFoundOrNotVisible", "there is no such source here")
-        if "outcome" in (CLASSES.get(live.role) if live else None, CLASSES.get(known.role) if known else None):
-            raise kipql.KipError(
-                "UnsupportedCapability",
-                "an outcome that is observed by an instrument needs memory_learning",
-                details={"capability": "memory_learning"},
-            )
-        _check_same(live, known)
-        kept = {name: value for name, value in given.items() if value is not None}
-        if live is not None:
-            order = {"stream": live.stream, "ordinal": live.ordinal, "after": list(live.after)}
-            kept |= {name: value for name, value in order.items() if value not in (None, [])}
-        return kept
-
-    def _intake(
-        self, tx: "Transaction", request: Request, scope: Scope, key: str, meaning: str, intent: dict[str, Any]
-    ) -> None:
-        inputs = [intent[name] for name in ("decision_ref", "attempt_ref") if name in intent]
-        refusal = None
-        if request.operation == "forget":
-            forgetting.erase(tx, intent["targets"])
-        else:
-            live = self._live(intent["source_ref"])
-            known = captured(tx, intent["source_ref"])
-            refusal = self._admit(live) if self._admit is not None and live is not None and known is None else None
-            if refusal is None:
-                inputs.append(known.id if known is not None else self._capture(tx, live, scope))
-        made = open_intake(
-            tx,
-            operation=request.operation,
-            key=key,
-            meaning=meaning,
-            scope=scope,
-            intent={"source_ref": intent["source_ref"]} if refusal is not None else intent,
-            inputs=inputs,
-        )
-        if refusal is not None:
-            close_intake(tx, made, {"disposition": "skipped", "summary": "skipped by policy", "reason": str(refusal)})
-
-    def _capture(self, tx: "Transaction", source: Source | None, scope: Scope) -> str:
-        assert source is not None
-        at = source.observed_at or reading(self.nexus, Scope(), None, None).valid_at
-        speaker = speaker_id(tx, tx, source.speaker)
-        text = _CAPTURE + ("" if speaker is None else ' SET STRUCTURAL { ("source", :speaker) }') + " }"
-        values = {"key": source.client_key, "class": CLASSES[source.role], "at": at, "speaker": speaker}
-        payload = {"mode": "inline", "inline": source.content}
-        given = {**values, "payload": payload, "task": scope.task_id, "contexts": list(scope.contexts)}
-        made = tx.execute(text, given)
-        assert isinstance(made, kipql.Receipt)
-        return made.handles["e"]
-
-    def _settle(self, key: str) -> None:
-        found = acknowledged(self.nexus, self.nexus, key)
-        if found is None:
-            return
-        if found.operation == "forget":
-            self._processor.settle(found)
-        elif not self._defer:
-            self._processor.process()
-
-    def _same(self, request: Request, intake: Intake, meaning: str) -> None:
-        """Hold a repeated key against what it stood for. Raises IdempotencyConflict."""
-        ref = request.input.get("source_ref")
-        try:
-            if ref is not None:
-                _check_same(self._live(ref), captured(self.nexus, ref))
-        except kipql.KipError as error:
-            raise kipql.KipError("IdempotencyConflict", error.message) from None
-        if intake.meaning != meaning:
-            raise kipql.KipError(
-                "IdempotencyConflict", "this idempotency key stands for another request", hint="use a new key"
-            )
-
-    def _response(self, request: Request, intake: Intake) -> dict[str, Any]:
-        state = progress(self.nexus, intake)
-        done: dict[str, Any] = {"receipt": acknowledgement(intake), "progress": state}
-        if state["phase"] == "failed":
-            return {**done, "status": "failed", "error": state["error"]}
-        status = "succeeded" if state["phase"] == "available" else "pending"
-        if intake.operation == "forget":
-            result = forgetting.result(self.nexus, intake)
-            return {**done, "status": status if status == "succeeded" else "partial", "result": result}
-        outcome = noted(self.nexus, intake, OUTCOME)
-        waiting = "recorded; nothing is formed of it yet"
-        result = {
-            "summary": outcome.get("summary") or ("settled" if state["phase"] == "available" else waiting),
-            "memory_refs": formed_refs(intake)[:MOST],
-        }
-        warnings = [UNSPECIFIED] if noted(self.nexus, intake, INTENT).get("change_kind") == "unspecified" else []
-        warnings += [outcome["reason"][:4096]] if outcome.get("reason") else []
-        return {**done, "status": status, "result": result, **({"warnings": warnings} if warnings else {})}
-
-    # --- recall -----------------------------------------------------------------------------------------
-
     def _recall(self, head: Mapping[str, Any], request: Request) -> dict[str, Any]:
         name = request.tokenizer or next(iter(self._tokenizers))
         if name not in self._tokenizers:
@@ -331,57 +185,6 @@ class MemoryInterface:
         most = request.max_output_tokens or self._budget["max_output_tokens"]
         return fit(self._recaller, head, made, self._tokenizers[name], most)
 
-    # --- checks -----------------------------------------------------------------------------------------
-
-    def _live(self, ref: str) -> Source | None:
-        found = self._staged.get(ref)
-        if found is None and self._resolver is not None:
-            found = self._resolver(ref)
-            if found is not None and check(found).ref != ref:
-                raise kipql.KipError("DigestMismatch", "the host's resolver answered another source")
-        return found
-
     def _check_space(self, request: Request) -> None:
         if any(each != self.nexus.space_id for each in request.space.values()):
             raise kipql.KipError("NotFoundOrNotVisible", "there is no such Space on this connection")
-
-    def _check_activity(self, ref: str, activity_class: str) -> None:
-        text = "FIND(?x.id) WHERE { ?x ACTIVITY {id: :id} FILTER(?x.activity_class == :class) }"
-        known = ref[:2] == "X-" and ref[2:].isdecimal()
-        if not known or not self.nexus.query(text, {"id": ref, "class": activity_class}).rows:
-            raise kipql.KipError("NotFoundOrNotVisible", "there is no such decision or attempt here")
-
-
-_CAPTURE = f"""CREATE EVIDENCE ?e {{
-  CLIENT KEY :key
-  SET FIELDS {{evidence_class: :class, payload: :payload, observed_at: :at}}
-  SET FACET "{FACET}" {{task_ref: :task, context_refs: :contexts}}
- """
-
-
-def check_levels(levels: Sequence[str]) -> None:
-    """Raise for levels that can not be served: ConstraintViolation for a set that is none, UnsupportedCapability."""
-    for level in levels:
-        if level not in _DEPENDS:
-            raise kipql.KipError("ConstraintViolation", f"{level!r} is no level", hint=", ".join(_DEPENDS))
-        missing = [each for each in _DEPENDS[level] if each not in levels]
-        if missing:
-            raise kipql.KipError("ConstraintViolation", f"{level} needs {missing[0]}", hint="name it too")
-    above = [each for each in levels if each not in LEVELS]
-    if above or "memory_basic" not in levels:
-        raise kipql.KipError("UnsupportedCapability", f"this binding serves {', '.join(LEVELS)} and nothing else")
-
-
-def _check_same(live: Source | None, known: Captured | None) -> None:
-    """Raise DigestMismatch where a source that is offered is not the one that was captured under its ref."""
-    if live is None or known is None or not known.held or known.ref != live.ref:
-        return
-    if digest(live.content) != digest(known.content) or live.role != known.role:
-        raise kipql.KipError(
-            "DigestMismatch", "another source was captured under this ref", hint="sources never change"
-        )
-
-
-def wire_error(error: kipql.KipError) -> dict[str, Any]:
-    """An error as kip-response has it: what is not there is left out."""
-    return {name: value for name, value in error.to_dict().items() if value is not None}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import kipql
+from kipql.memory.brief.constraints import constraint_asks
+from kipql.memory.brief.constraints import constraints as everywhere
 from kipql.memory.interface.reading import FACET, Reading
 from kipql.memory.interface.sources import ref_of
 from kipql.memory.interface.targets import result_ref
@@ -55,6 +57,27 @@ def constraints(reading: Reading, predicates: Sequence[str], limit: int) -> tupl
                 if item["epistemic_status"] in ("contested", "uncertain"):
                     found.unverified.append(f"whether this rule holds is {item['epistemic_status']}: {item['ref']}")
     return found, whole
+
+
+def standing(reading: Reading) -> tuple[Found, bool]:
+    """The constraints that are no claims of a conversation: rules of a canon, lessons, texts that something must hold.
+
+    They are read as a Brain reads them; whether all of them were read.
+    """
+    found, at = Found(), reading.brain()
+    known = everywhere(at, *at.batch(*constraint_asks(at)))
+    for one in known.items:
+        if one["source"] == "claim":
+            claim = belief(reading, one["ref"], found, role="constraint")
+            found.items += [claim | {"text": one["text"][:TEXT]}] if claim is not None else []
+        else:
+            ref = result_ref(one["ref"], reading.seq)
+            found.items.append(_item(ref, one["text"], "constraint", "not_applicable", []))
+    for warned in known.warnings:
+        found.uncertainties.append(warned.text[:TEXT])
+        if warned.severity != "note":
+            found.unverified.append(warned.text[:TEXT])
+    return found, known.completed and not known.truncated
 
 
 def commitments(reading: Reading, limit: int) -> tuple[Found, bool]:

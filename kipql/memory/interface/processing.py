@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import kipql
 from kipql.memory.interface import forgetting, repairing
 from kipql.memory.interface.forgetting import Surface
-from kipql.memory.interface.forming import Formation, Heard, form, vocabulary
+from kipql.memory.interface.forming import Formation, form, vocabulary
+from kipql.memory.interface.hearing import heard
 from kipql.memory.interface.intake import INTENT, Intake, close_intake, noted, of_source, pending
-from kipql.memory.interface.sources import Captured, captured
-from kipql.memory.interface.targets import target
+from kipql.memory.interface.sources import captured
 from kipql.memory.interface.writing import ERASED, Written, write
 
 if TYPE_CHECKING:
     from kipql import Nexus
-    from kipql.memory.graph import Reader
 
 DEFERRED = "safe_same_request"
 """The retry class of errors that leave an intake recorded: a model that is busy is no failure of the source."""
@@ -68,33 +67,15 @@ class Processor:
             gaps = [] if source is not None and source.held else [ERASED]
             return self._finish(intake, Written(gaps=gaps))
         if intent.get("change_kind") == "misrecorded":
-            return self._finish(intake, repairing.repair(self, intake, intent, source))
-        heard = self.heard(intake, intent, source, intent.get("change_kind"))
-        formed = form(self.formation, heard)
+            return self._finish(intake, repairing.repair(self.nexus, self.formation, intake, intent, source))
+        told = heard(self.nexus, intake, intent, source, intent.get("change_kind"))
+        formed = form(self.formation, told)
         vocabulary(self.nexus, formed)
         with self.nexus.transaction() as tx:
             if tx.query(_STATUS, {"id": intake.id}).rows == ["running"]:
-                written = write(tx, heard, formed, intake.scope)
+                written = write(tx, told, formed, intake.scope)
                 close_intake(tx, intake.id, outcome(written), written.refs)
         return True
-
-    def heard(self, intake: Intake, intent: Mapping[str, Any], source: Captured, change_kind: str | None) -> Heard:
-        """A source as a formation sees it."""
-        assert source.observed_at is not None
-        return Heard(
-            operation=intake.operation,
-            change_kind=change_kind,
-            source_ref=source.ref,
-            evidence_id=source.id,
-            role=source.role,
-            content=source.content,
-            speaker=source.speaker,
-            observed_at=source.observed_at,
-            task_ref=intake.scope.task_id,
-            context_refs=intake.scope.contexts,
-            memory=self.nexus.readonly(),
-            target=meant(self.nexus, intent.get("target_ref"), source.speaker),
-        )
 
     def _finish(self, intake: Intake, written: Written) -> bool:
         with self.nexus.transaction() as tx:
@@ -130,46 +111,3 @@ def blockers(nexus: "Nexus", intent: Mapping[str, Any]) -> list[str]:
         if source is None or not any(each.status == "completed" for each in of_source(nexus, source.id)):
             found.append(ref)
     return found
-
-
-_OF_CLAIM = """FIND(?a.id) WHERE {
-  ?a ASSERTION {proposition: :p, asserted_by: :by} FILTER(?a.lifecycle.status == "active")
-}"""
-
-
-def meant(reader: "Reader", ref: str | None, speaker: str | None) -> Mapping[str, Any] | None:
-    """The active claim of a speaker that a target ref is about: `{assertion_id, predicate, object}`."""
-    found = target(ref) if ref is not None else None
-    if found is None or speaker is None:
-        return None
-    ids = [found.id]
-    if found.id[0] == "P":
-        ids = list(reader.query(_OF_CLAIM, {"p": found.id, "by": speaker}).rows)
-    if len(ids) != 1 or ids[0][0] != "A":
-        return None
-    claim = assertion_of(reader, ids[0])
-    if claim is None or claim["asserted_by"] != speaker or claim["status"] != "active":
-        return None
-    return claim
-
-
-def assertion_of(reader: "Reader", identity: str) -> Mapping[str, Any] | None:
-    """An Assertion with the predicate and object of its claim, None where it can not be seen."""
-    rows = reader.query("FIND(?a) WHERE { ?a ASSERTION {id: :id} }", {"id": identity}).rows
-    if not rows:
-        return None
-    proposition = rows[0]["proposition"]["id"]
-    text = "FIND(?p.predicate_ref, ?p.object, ?p.subject.id) WHERE { ?p (id: :p) }"
-    predicate, value, subject = reader.query(text, {"p": proposition}).rows[0]
-    return {
-        "assertion_id": identity,
-        "proposition_id": proposition,
-        "predicate": predicate,
-        "subject": subject,
-        "object": value,
-        "asserted_by": rows[0]["asserted_by"]["id"],
-        "status": rows[0]["lifecycle"]["status"],
-        "evidence": [each["id"] for each in rows[0]["evidence"]],
-        "context_refs": [each["id"] for each in rows[0]["context_refs"]],
-        "version": rows[0]["_system"]["version"],
-    }

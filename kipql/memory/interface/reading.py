@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import kipql
+from kipql.memory.brief.question import POLICY, question
+from kipql.memory.brief.reading import Reading as Recall
 from kipql.memory.interface.scopes import FACET, Scope
 from kipql.memory.interface.sources import digest
 
 if TYPE_CHECKING:
     from kipql import Nexus, Result
 
-POLICY = "kip:memory-default"
 _BASIS = 'FIND(?b.basis) WHERE { ?b BELIEF SLOT ("C-1", "kip://profiles/cognitive-memory/same_as") }'
 
 
@@ -27,8 +28,15 @@ class Reading:
 
     def find(self, find: str, where: str, parameters: Mapping[str, Any], *, tail: str = "") -> "Result":
         """Run a FIND at this state. `tail` is ORDER BY and LIMIT."""
-        text = f"FIND({find}) WHERE {{ {where} }} AS OF SEQ {self.seq} FOR TIME :at_ {_EPISTEMIC} {tail}"
-        return self.nexus.query(text, {**parameters, "at_": self.valid_at, "contexts_": list(self.scope.contexts)})
+        text = f"FIND({find}) WHERE {{ {where} }} AS OF SEQ :seq_ FOR TIME :at_ {_EPISTEMIC} {tail}"
+        fixed = {"seq_": self.seq, "at_": self.valid_at, "contexts_": list(self.scope.contexts)}
+        return self.nexus.query(text, {**parameters, **fixed})
+
+    def brain(self) -> Recall:
+        """The same state, time and scope as a Brain reads them, without the claims that are rules of this binding."""
+        time = {"as_of_seq": self.seq, "valid_at": self.valid_at}
+        scope = {"task_ref": self.scope.task_id, "context_refs": list(self.scope.contexts)}
+        return Recall(self.nexus, question("", time=time, scope=scope, policy=POLICY, heed=()))
 
     def elements(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Whole elements as the wire has them, at this state; what may not be seen is left out."""

@@ -107,8 +107,10 @@ class Recaller:
         """What is read exactly, whatever the query is like; and what is there that this level does not serve."""
         at, channels = made.reading, made.coverage.channels
         rules, whole = grounding.constraints(at, self.constraints, self.limit)
-        channels["constraints"] = COMPLETE if whole else "page_limit"
+        standing, everything = grounding.standing(at)
+        channels["constraints"] = COMPLETE if whole and everything else "page_limit"
         made.take(rules)
+        made.take(standing)
         owed, whole = grounding.commitments(at, self.limit)
         channels["commitments"] = COMPLETE if whole else "page_limit"
         made.take(owed)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import kipql
-from kipql.memory.interface.forming import Claim, Heard, form, vocabulary
+from kipql.memory.interface.forming import Claim, Formation, Heard, form, vocabulary
+from kipql.memory.interface.hearing import assertion_of, heard
 from kipql.memory.interface.intake import Intake
 from kipql.memory.interface.scopes import Scope
 from kipql.memory.interface.sources import Captured, captured
@@ -18,7 +19,6 @@ from kipql.memory.interface.writing import Written, assertion, object_of, subjec
 
 if TYPE_CHECKING:
     from kipql import Nexus
-    from kipql.memory.interface.processing import Processor
 
 NOT_NAMED = "which recording is wrong is not clear: name the claim in target_ref"
 NO_SOURCE = "the recording cites no one source that is still there to be read again"
@@ -30,11 +30,10 @@ def supported(nexus: "Nexus") -> bool:
     return bool(entry["supported"] and entry["available"])
 
 
-def repair(processor: "Processor", intake: Intake, intent: Mapping[str, Any], request: Captured) -> Written:
+def repair(
+    nexus: "Nexus", formation: Formation | None, intake: Intake, intent: Mapping[str, Any], request: Captured
+) -> Written:
     """Repair what a revision says was misrecorded. Raises what the repair raises."""
-    from kipql.memory.interface.processing import assertion_of
-
-    nexus = processor.nexus
     wrong = _wrong(nexus, intent.get("target_ref"))
     found = assertion_of(nexus, wrong) if wrong is not None else None
     if found is None:
@@ -45,11 +44,11 @@ def repair(processor: "Processor", intake: Intake, intent: Mapping[str, Any], re
     if _repaired(nexus, found["assertion_id"]):  # an interrupted run came this far
         return Written(refs=[found["assertion_id"]])
     scope = Scope(task_id=intake.scope.task_id, contexts=tuple(sorted(found["context_refs"])))
-    heard = processor.heard(intake, intent, original, "misrecorded")
-    heard = replace(heard, speaker=found["asserted_by"], context_refs=scope.contexts, request=request.content)
-    claim = _again(processor, heard, found)
+    told = heard(nexus, intake, intent, original, "misrecorded")
+    told = replace(told, speaker=found["asserted_by"], context_refs=scope.contexts, request=request.content)
+    claim = _again(nexus, formation, told, found)
     written = Written(refs=[found["assertion_id"]])
-    statement, parameters = _replacement(nexus, heard, claim, scope)
+    statement, parameters = _replacement(nexus, told, claim, scope)
     made = nexus.repair.recording(
         source_ref=original.id,
         source_digest=_digest(nexus, original.id),
@@ -85,27 +84,27 @@ def _repaired(nexus: "Nexus", identity: str) -> bool:
     return bool(nexus.query(text, {"a": identity}).rows)
 
 
-def _again(processor: "Processor", heard: Heard, wrong: Mapping[str, Any]) -> Claim | None:
+def _again(nexus: "Nexus", formation: Formation | None, told: Heard, wrong: Mapping[str, Any]) -> Claim | None:
     """What the source says about the same predicate when it is read again, if that is another value."""
-    formed = form(processor.formation, heard)
+    formed = form(formation, told)
     name = _local(wrong["predicate"])
     fitting = [claim for claim in formed.claims if _local(claim.predicate) == name]
     if len(fitting) != 1 or fitting[0].object == wrong["object"]:
         return None
-    vocabulary(processor.nexus, formed)
+    vocabulary(nexus, formed)
     return fitting[0]
 
 
 def _replacement(
-    nexus: "Nexus", heard: Heard, claim: Claim | None, scope: Scope
+    nexus: "Nexus", told: Heard, claim: Claim | None, scope: Scope
 ) -> tuple[str | None, Mapping[str, Any] | None]:
     if claim is None:
         return None, None
     with nexus.transaction() as tx:
-        subject, _ = subject_of(tx, heard, claim, scope)
+        subject, _ = subject_of(tx, told, claim, scope)
         value, _ = object_of(tx, claim.object)
     interval = {name: each for name, each in (("from", claim.since), ("until", claim.until)) if each}
-    return assertion(heard, claim, scope, {"s": subject, "o": value, "valid": interval}, handle="right")
+    return assertion(told, claim, scope, {"s": subject, "o": value, "valid": interval}, handle="right")
 
 
 def _digest(nexus: "Nexus", identity: str) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from kipql.memory.brief.question import HEED
 from kipql.memory.interface.forming import Claim, Formed, Heard, Named, Promise
 
 GENERAL = "kip://domains/general@1.0.0"
-HEED = "must_heed"
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "ColorScheme": ("dark mode", "light mode"),

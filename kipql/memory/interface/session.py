@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import kipql
-from kipql.memory.interface.wire import MOST, MUTATIONS
+from kipql.memory.interface.wire import MOST, MUTATIONS, echo, wire_error
 
 if TYPE_CHECKING:
     from kipql.memory.interface.binding import MemoryInterface
@@ -80,9 +80,6 @@ class MemorySession:
         self.outstanding = [ref for ref in self.outstanding if self._memory.progress(ref)["phase"] != "available"]
 
     def _refused(self, envelope: Any) -> dict[str, Any]:
-        from kipql.memory.interface.binding import wire_error
-        from kipql.memory.interface.wire import echo
-
         error = kipql.KipError(
             "ResourceExhausted",
             f"{MOST} receipts of this session are outstanding",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import kipql
+from kipql.memory.graph import checked_timestamp
 
 if TYPE_CHECKING:
     from kipql.memory.graph import Reader
@@ -94,6 +95,12 @@ def check(source: Any) -> Source:
         raise kipql.KipError("ConstraintViolation", "the ref of a source has 1 to 1,024 characters")
     if source.role not in CLASSES:
         raise kipql.KipError("ConstraintViolation", f"{source.role!r} is no role of a source", hint=", ".join(CLASSES))
+    if source.observed_at is not None:
+        if not isinstance(source.observed_at, str):
+            raise kipql.KipError("TypeMismatch", "`observed_at` of a source is a timestamp as text, in UTC")
+        checked_timestamp(source.observed_at, "observed_at")
+    if source.speaker is not None and (not isinstance(source.speaker, str) or not source.speaker):
+        raise kipql.KipError("TypeMismatch", "`speaker` of a source is the key or id of a Person")
     if not isinstance(source.after, tuple) or not all(isinstance(each, str) for each in source.after):
         raise kipql.KipError("TypeMismatch", "`after` of a source is a tuple of source refs")
     try:

@@ -6,9 +6,11 @@ carries it is refused instead of read past.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import kipql
+from kipql.memory.graph import checked_timestamp
 
 VERSION = "2.0"
 LEVELS = ("memory_basic",)
@@ -17,6 +19,8 @@ OPERATIONS = ("observe", "recall", "revise", "feedback", "forget")
 MODES = ("answer", "action", "resume", "attention")
 CHANGE_KINDS = ("correction", "world_change", "misrecorded", "unspecified")
 FORGET_MODES = ("payload_only", "semantic")
+_LIKE = {"remember": "observe", "store": "observe", "search": "recall", "update": "revise", "delete": "forget"}
+"""What the operations are called elsewhere."""
 LARGEST = 9007199254740991
 MOST = 128
 
@@ -48,7 +52,7 @@ def read(envelope: Any) -> Request:
         raise kipql.KipError(
             "UnsupportedProtocolVersion", "kip_memory is not a version served here", hint=f'"kip_memory": "{VERSION}"'
         )
-    operation = _one_of(given.get("operation"), "operation", OPERATIONS)
+    operation = _operation(given.get("operation"))
     _levels(given.get("requires", []))
     mutation = operation in MUTATIONS
     if mutation and "idempotency_key" not in given:
@@ -80,6 +84,26 @@ def echo(envelope: Any) -> dict[str, Any]:
     operation, request_id = given.get("operation"), given.get("request_id")
     head = {"kip_memory": VERSION, "operation": operation if operation in OPERATIONS else "recall"}
     return head | ({"request_id": request_id} if _is_ref(request_id) else {})
+
+
+def wire_error(error: kipql.KipError) -> dict[str, Any]:
+    """An error as kip-response has it: what is not there is left out."""
+    return {name: value for name, value in error.to_dict().items() if value is not None}
+
+
+def _operation(given: Any) -> str:
+    """One of the five. The response has to name one of them too, so what was asked stands in the error."""
+    if isinstance(given, str) and given in OPERATIONS:
+        return given
+    asked = given[:64] if isinstance(given, str) else None
+    near = get_close_matches(asked.casefold(), (*OPERATIONS, *_LIKE), n=1) if asked else []
+    meant = f"did you mean {_LIKE.get(near[0], near[0])!r}? " if near else ""
+    raise kipql.KipError(
+        "InvalidRequestEnvelope",
+        f"there is no operation {asked!r}" if asked is not None else "the request names no operation",
+        hint=f"{meant}The operations are {', '.join(OPERATIONS)}",
+        details={} if asked is None else {"operation": asked},
+    )
 
 
 def _levels(given: Any) -> None:
@@ -132,7 +156,7 @@ def _recall(given: Mapping[str, Any]) -> Mapping[str, Any]:
         "after": _refs(given.get("after", []), "after"),
         **{name: _optional(given, name, _text) for name in ("query", "goal", "context")},
         **{name: _optional(given, name, _ref) for name in ("target_ref", "attention_cursor")},
-        "valid_at": _optional(time, "valid_at", _text),
+        "valid_at": _optional(time, "valid_at", _moment),
         "as_of_seq": seq,
     }
 
@@ -192,6 +216,10 @@ def _text(value: Any, name: str) -> str:
         raise _wrong(f"{name} is a text of 1 to 4,096 characters")
     _encodable(value, name)
     return value
+
+
+def _moment(value: Any, name: str) -> str:
+    return checked_timestamp(_text(value, name), f"time.{name}")
 
 
 def _encodable(value: str, name: str) -> None:

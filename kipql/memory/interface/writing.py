@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NO_SPEAKER = "the host does not know who speaks, so nothing is claimed in anybody's name"
 NO_TARGET = "which earlier claim of the speaker is corrected is not clear, so nothing was superseded"
+NOTHING_READ = "no claim was found in the source, so nothing that was believed is changed by it"
 ERASED = "the content of the source was erased before anything was formed of it"
 
 
@@ -47,6 +48,8 @@ def write(tx: "Transaction", heard: Heard, formed: Formed, scope: Scope) -> Writ
         if formed.claims or formed.promises:
             written.gaps.append(NO_SPEAKER)
         return written
+    if heard.change_kind in ("correction", "world_change") and not formed.claims and not formed.gaps:
+        written.gaps.append(NOTHING_READ)
     for claim in formed.claims:
         _claim(tx, heard, claim, scope, written)
     for promise in formed.promises if heard.change_kind in (None, "unspecified") else ():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kipql.plan.nodes import Plan
 from kipql.plan.rules.equalities import equalities_into_patterns
+from kipql.plan.rules.identity_lists import identities_into_patterns
 from kipql.plan.rules.joins import order_joins
 from kipql.plan.rules.membership import memberships_into_patterns
 from kipql.plan.rules.scans import count_in_columns
@@ -19,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     split_conjunctions,
     equalities_into_patterns,
     memberships_into_patterns,
+    identities_into_patterns,
     order_joins,
     prove_unique,
     count_in_columns,

@@ -1,12 +1,26 @@
 """Walking blocks: apply a change of operator lists to a block and to every block inside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from kipql.plan import certain, nodes
 
 Operators = tuple[nodes.Operator, ...]
 Change = Callable[[Operators, frozenset[str]], Operators]
+
+
+def conditions(block: nodes.Block) -> Iterator[nodes.Expression]:
+    """What the filters of a block and of every block inside it test: a rule that finds none of its own has nothing to
+    do."""
+    for operator in block.operators:
+        if isinstance(operator, nodes.Keep):
+            yield operator.condition
+        elif isinstance(operator, nodes.Without | nodes.Maybe):
+            yield from conditions(operator.block)
+        elif isinstance(operator, nodes.Either):
+            if operator.left is not None:
+                yield from conditions(operator.left)
+            yield from conditions(operator.right)
 
 
 def rewritten(block: nodes.Block, change: Change, before: frozenset[str] = frozenset()) -> nodes.Block:

@@ -6,13 +6,15 @@ The pattern then tests exactly what the filter did (`scalar`): null and unlike t
 from dataclasses import replace
 
 from kipql.plan import nodes
-from kipql.plan.rules.blocks import Operators, rewritten, segments
+from kipql.plan.rules.blocks import Operators, conditions, rewritten, segments
 
 _SYMBOLS = ("schema_ref", "predicate_ref")
 
 
 def equalities_into_patterns(plan: nodes.Plan) -> nodes.Plan:
     """Move such filters into their patterns, within one run of patterns."""
+    if not any(isinstance(one, nodes.Comparison) and one.op == "==" for one in conditions(plan.block)):
+        return plan
     return replace(plan, block=rewritten(plan.block, _moved))
 
 

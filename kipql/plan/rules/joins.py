@@ -27,26 +27,23 @@ def _ordered(operators: Operators, before: frozenset[str]) -> Operators:
 
 def in_order(run: list[nodes.Operator], bound: frozenset[str], first: int | None = None) -> list[nodes.Operator]:
     """One run in the order it should run, starting with the operator at `first` when that is decided."""
-    left = list(enumerate(run))
+    filters = [(certain.reads(one.condition), one) for one in run if isinstance(one, nodes.Keep)]
+    patterns = [one for one in run if not isinstance(one, nodes.Keep)]
+    chosen = None if first is None else run[first]
     done: list[nodes.Operator] = []
-    while left:
-        filters = [pair for pair in left if _ready(pair[1], bound)]
-        if filters:
-            chosen = filters[0]
-        elif first is not None:
-            chosen, first = left[first], None
-        else:
-            patterns = [pair for pair in left if not isinstance(pair[1], nodes.Keep)]
+    while True:
+        for wants, one in filters:
+            if wants <= bound:
+                done.append(one)
+        filters = [pair for pair in filters if not pair[0] <= bound]
+        if not patterns:
             # Filters left alone read what nothing here binds for certain: they stay last, as written.
-            chosen = min(patterns, key=lambda pair: (cost.rank(pair[1], bound), pair[0]), default=left[0])
-        left.remove(chosen)
-        done.append(chosen[1])
-        bound = certain.after(chosen[1], bound)
-    return done
-
-
-def _ready(operator: nodes.Operator, bound: frozenset[str]) -> bool:
-    return isinstance(operator, nodes.Keep) and certain.reads(operator.condition) <= bound
+            return done + [one for _, one in filters]
+        if chosen is None:
+            chosen = min(patterns, key=lambda one: cost.rank(one, bound)) if len(patterns) > 1 else patterns[0]
+        patterns = [one for one in patterns if one is not chosen]
+        done.append(chosen)
+        bound, chosen = certain.after(chosen, bound), None
 
 
 def first_run(plan: nodes.Plan) -> tuple[nodes.Operator, ...]:

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from kipql.model import CONCEPT
 from kipql.plan import nodes
-from kipql.plan.rules.blocks import Operators, rewritten, segments
+from kipql.plan.rules.blocks import Operators, conditions, rewritten, segments
 
 
 def memberships_into_patterns(plan: nodes.Plan) -> nodes.Plan:
     """Move such filters into their patterns, within one run of patterns."""
+    if not any(isinstance(one, nodes.Apply) and one.function == "IN" for one in conditions(plan.block)):
+        return plan
     return replace(plan, block=rewritten(plan.block, _moved))
 
 

@@ -7,13 +7,15 @@ that follow stay together.
 from dataclasses import replace
 
 from kipql.plan import nodes
-from kipql.plan.rules.blocks import Operators, rewritten
+from kipql.plan.rules.blocks import Operators, conditions, rewritten
 
 MOST = 64
 
 
 def split_conjunctions(plan: nodes.Plan) -> nodes.Plan:
     """One FILTER per operand of `&&`."""
+    if not any(isinstance(one, nodes.Every) for one in conditions(plan.block)):
+        return plan
     return replace(plan, block=rewritten(plan.block, _split))
 
 

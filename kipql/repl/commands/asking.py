@@ -40,7 +40,7 @@ def schema(shell: Shell, rest: str) -> None:
     environment = shell.nexus.prepare("DESCRIBE SCHEMA ENVIRONMENT", as_of=shell.as_of).query().one()
     lines = [f"schema environment {environment['schema_environment_version']} at {environment['snapshot_seq']}"]
     lines += [f"  {package['package_ref']}" for package in environment["packages"]]
-    known = shell.vocabulary.symbols
+    known = shell.symbols
     for title, names in (
         ("types", known.types),
         ("predicates", known.predicates),
@@ -62,11 +62,11 @@ def predicates(shell: Shell, rest: str) -> None:
 
 
 def _list(shell: Shell, section: str, word: str) -> None:
-    names = getattr(shell.vocabulary.symbols, section)
+    names = getattr(shell.symbols, section)
     wanted = [name for name in names if word.casefold() in name.casefold()]
     rows: list[tuple[Json, ...]] = []
     for name in wanted:
-        found = shell.nexus.query(f"DESCRIBE {_DESCRIBED[section]} :name", {"name": name}).one()
+        found = shell.describe(_DESCRIBED[section], name)
         rows.append((name, found["package_ref"], found.get("description")))
     show_rows(shell, ("name", "package", "description"), rows)
 
@@ -83,14 +83,14 @@ def describe(shell: Shell, rest: str) -> None:
     if not rest:
         raise Misuse("describe what?")
     (name,) = words(rest)[:1]
-    known = shell.vocabulary.symbols
+    known = shell.symbols
     rows: list[tuple[Json, ...]] = []
     for section, kind in _DESCRIBED.items():
         if name in getattr(known, section):
-            rows += flat(shell.nexus.query(f"DESCRIBE {kind} :name", {"name": name}).one())
+            rows += flat(shell.describe(kind, name))
     if name.startswith("kip://"):
         kind = "TYPE" if "/" in name.partition("@")[2] else "PACKAGE"
-        rows = flat(shell.nexus.query(f"DESCRIBE {kind} :name", {"name": name}).one())
+        rows = flat(shell.describe(kind, name))
     if not rows:
         identity = subject(shell, name)["id"]
         found = shell.read(_ELEMENT[str(identity)[0]], {"id": identity})

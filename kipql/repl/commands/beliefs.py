@@ -7,7 +7,7 @@ from kipql.lang import ast
 from kipql.lang.canonical import format_node
 from kipql.lang.walk import iterate
 from kipql.render.beliefs import heading, ledger, timeline
-from kipql.render.people import Label
+from kipql.render.people import Label, instant
 from kipql.render.tables import width
 from kipql.repl.naming import subject, value
 from kipql.repl.registry import command
@@ -58,7 +58,7 @@ def _fitted(slot: Any, label: Label, screen: int) -> str:
 
 def _standing(shell: Shell) -> list[str]:
     facts = [] if shell.as_of is None else [f"as of {shell.as_of}"]
-    facts += [] if shell.for_time is None else [f"for time {shell.for_time}"]
+    facts += [] if shell.for_time is None else [f"for time {instant(shell.for_time)}"]
     return [f"({', '.join(facts)})"] if facts else []
 
 

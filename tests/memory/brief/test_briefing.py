@@ -8,6 +8,7 @@ import pytest
 from referencing import Registry, Resource
 
 import kipql
+from kipql.memory import Brain, MemoryInterface
 from kipql.memory.brief import brief
 from kipql.memory.tokens import estimate_text
 from tests.memory.brief.support import brain_of, opened, refs, say, world
@@ -71,6 +72,27 @@ def test_a_rule_of_a_canon_and_a_claim_are_constraints():
     assert not contested.coverage["action_eligible"]
     nexus.execute('TRANSITION :a TO "retracted"', {"a": claim})
     assert "claim" not in {item["source"] for item in brief(nexus, "write").constraints}
+
+
+def test_a_rule_that_the_memory_interface_heard_is_a_constraint_of_every_briefing():
+    nexus, _ = world()
+    memory = MemoryInterface(nexus)
+    memory.observe(memory.stage("m-1", "Never share my address.", speaker="ada"))
+    held = {item["source"]: item["text"] for item in brief(nexus, "water the plants").constraints}
+    assert held["heed"] == "Never share my address"
+    assert "heed" not in {item["source"] for item in Brain(nexus, constraints=()).brief("water").constraints}
+
+
+def test_the_memory_interface_carries_every_constraint_of_a_briefing():
+    nexus, ids = world()
+    nexus.execute("""CREATE CONCEPT ?article { TYPE "CanonArticle" SET FIELDS {key: ":report"}
+      SET ATTRIBUTES {mount: "", address: "report", capsule: "no commas", body: "", scope: "rule"} }""")
+    asset = nexus.execute('CREATE CONCEPT ?asset { TYPE "Asset" SET FIELDS {key: ":writer"} }').handles["asset"]
+    say(nexus, asset, "must_not_contain", "comma", ids["ada"])
+    items = MemoryInterface(nexus).recall("water the plants")["result"]["items"]
+    texts = {item["text"] for item in items if item["role"] == "constraint"}
+    assert texts == {item["text"] for item in brief(nexus, "water the plants").constraints}
+    assert len(texts) == 3
 
 
 def test_coverage_is_a_recall_coverage():

@@ -264,3 +264,23 @@ def test_claims_of_others_are_told_with_who_made_them():
     said = say(nexus, ids["ada"], "speaks", "it", ids["bob"])
     answer = brain_of(nexus).recall("What does Ada speak?", predicate="speaks")
     assert [(claim["ref"], claim["by"]) for claim in answer.support] == [(said, {"id": ids["bob"]})]
+
+
+def test_a_predicate_that_there_is_not_is_told_with_what_is_near():
+    nexus, _ = world()
+    answer = brain_of(nexus).recall("Where does Ada live?", predicate="livs_in")
+    assert (answer.status, answer.found) == ("not_found", False)
+    assert answer.gaps[0] == "there is no Predicate 'livs_in'; did you mean 'lives_in'?"
+
+
+def test_a_claim_that_a_question_is_about_is_read_however_many_there_are():
+    """A budget of few items is no reason to answer with the oldest claims."""
+    nexus, ids = world()
+    for number in range(30):
+        say(nexus, ids["ada"], "speaks", f"dialect {number}", ids["ada"])
+    nexus.execute('ASSERT (:a, "knows", :b) {by: :a, mode: "stated"}', {"a": ids["ada"], "b": ids["bob"]})
+    brain = brain_of(nexus)
+    few = {"items": 5}
+    assert brain.recall("Does Ada speak the dialect 27?", budget=few).text.splitlines()[0] == "Ada speaks dialect 27"
+    assert brain.brief("Does Ada speak the dialect 27?", budget=few).knowledge[0]["text"] == "Ada speaks dialect 27"
+    assert "Ada knows Bob" in brain.recall("What is Bob to Ada?", subject="ada", budget=few).text

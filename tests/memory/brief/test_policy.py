@@ -323,3 +323,20 @@ def test_K21_a_label_makes_no_read_of_a_write(language):
 
 def test_the_clock_of_these_tests_stands_still():
     assert brain_of(opened()).recall("now").basis["valid_at"] == NOW.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def test_a_value_that_a_rule_ranked_behind_is_opposition_and_its_conflict_is_uncertain():
+    nexus, ids = world()
+    hearsay = say(nexus, ids["ada"], "lives_in", ids["oslo"], ids["bob"])
+    for mode in ("belief", "fact"):
+        answer = brain_of(nexus).recall("Where does Ada live?", mode=mode, predicate="lives_in")
+        assert (answer.status, answer.uncertainty) == ("success", 0.5)
+        assert "Rome" in answer.text and "Oslo" not in answer.text
+    answer = brain_of(nexus).recall("Where does Ada live?", predicate="lives_in")
+    assert [refs(answer.support), refs(answer.opposition)] == [[ids["home"]], [hearsay]]
+
+
+def test_a_counterparty_that_is_nobodys_key_is_not_said_to_be_missing():
+    nexus, _ = world()
+    answer = brain_of(nexus).recall("Where do I live?", predicate="lives_in", context={"counterparty": "Ada"})
+    assert answer.gaps[0].endswith("`context` names one by its key, never by a name")

@@ -1,12 +1,14 @@
 """The five intents: what each writes, acknowledges and refuses (Memory Interface §3 to §5)."""
 
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
 import kipql
 from kipql.memory.interface import Claim, Formed, MemoryInterface, Promise
 from kipql.memory.interface.forgetting import Surface
+from kipql.memory.interface.writing import NOTHING_READ
 from tests.memory.interface.talk import DAY, Talk, code, held
 
 
@@ -406,3 +408,27 @@ def test_evidence_of_the_binding_itself_is_no_source() -> None:
         assert code(talk.ask("observe", {"source_ref": each})) == "NotFoundOrNotVisible"
         assert code(talk.ask("forget", {"target_ref": each, "mode": "semantic"})) == "ConstraintViolation"
     assert talk.recall("memory intent outcome formed")["result"]["items"] == []
+
+
+def test_a_revision_that_no_claim_was_found_in_says_that_nothing_changed() -> None:
+    talk = Talk()
+    talk.observe("I live in Rome.")
+    talk.memory.stage("no", "Not Rome, I meant something else.", speaker="ada", observed_at=DAY("01-11"))
+    for kind in ("correction", "world_change"):
+        done = talk.memory.revise("no", kind)
+        assert done["progress"]["disposition"] == "evidence_only"
+        assert done["warnings"] == [NOTHING_READ]
+
+
+def test_a_source_may_be_staged_with_a_datetime() -> None:
+    talk = Talk()
+    talk.memory.stage("m", "I live in Rome.", speaker="ada", observed_at=datetime(2026, 1, 10, 1, tzinfo=UTC))
+    talk.memory.observe("m")
+    assert talk.nexus.query("FIND(?a.asserted_at) WHERE { ?a ASSERTION {} }").rows == ["2026-01-10T01:00:00.000Z"]
+
+
+def test_a_day_is_refused_as_the_member_of_the_request_that_it_is() -> None:
+    talk = Talk()
+    error = talk.memory.recall("Where does Ada live?", time={"valid_at": "2026-02-01"})["error"]
+    assert error["message"] == "time.valid_at is not a protocol timestamp: '2026-02-01'"
+    assert "position" not in error["details"]

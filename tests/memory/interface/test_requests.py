@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import kipql
 from kipql.memory.interface import MemoryInterface, Source
 from kipql.memory.interface.wire import read
 from tests.memory.interface.talk import DAY, Talk, code, held, valid, validator
@@ -252,3 +253,37 @@ def test_what_a_host_gets_wrong_is_a_typed_error_and_no_trace_of_it_stays() -> N
         with pytest.raises(Exception) as caught:
             talk.memory.stage("s", content, **more)
         assert type(caught.value).__name__ == "KipError"
+
+
+@pytest.mark.parametrize(
+    ("operation", "hint"),
+    [("remember", "'observe'"), ("recal", "'recall'"), ("forgett", "'forget'"), ("zzz", "observe,")],
+)
+def test_an_operation_that_there_is_not_is_named_in_the_error(operation: str, hint: str) -> None:
+    """A response has to name one of the five, so the error says what was asked, and what may be meant."""
+    talk = Talk()
+    response = talk.request({"kip_memory": "2.0", "operation": operation, "input": {}})
+    assert code(response) == "InvalidRequestEnvelope"
+    assert repr(operation) in response["error"]["message"] and hint in response["error"]["hint"]
+    assert response["error"]["details"] == {"operation": operation}
+
+
+@pytest.mark.parametrize(
+    ("attested", "wanted"),
+    [
+        ({"observed_at": "yesterday"}, "ConstraintViolation"),
+        ({"observed_at": "2026-01-10"}, "ConstraintViolation"),
+        ({"observed_at": "2026-13-10T00:00:00.000Z"}, "ConstraintViolation"),
+        ({"observed_at": "2026-01-10T00:00:00.000+00:00"}, "ConstraintViolation"),
+        ({"observed_at": 5}, "TypeMismatch"),
+        ({"speaker": ""}, "TypeMismatch"),
+        ({"speaker": 5}, "TypeMismatch"),
+        ({"role": "usr"}, "ConstraintViolation"),
+    ],
+)
+def test_what_is_no_source_is_refused_when_it_is_staged(attested: dict[str, Any], wanted: str) -> None:
+    memory = Talk().memory
+    with pytest.raises(kipql.KipError) as raised:
+        memory.stage("m-1", "I live in Rome.", **attested)
+    assert raised.value.code == wanted
+    assert memory.stage("m-1", "I live in Rome.", observed_at="2026-01-10T00:00:00.000Z") == "m-1"

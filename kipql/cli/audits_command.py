@@ -1,0 +1,52 @@
+"""`kipql audits`: the audits that come with kipql."""
+
+from typing import Unpack
+
+import click
+
+from kipql.cli.auditing import Given, audit, audit_options
+
+
+@click.group("audits", short_help="List, show and run the ready audits.")
+def command() -> None:
+    """The ready audits: what to look for in any memory, each a script to run or to copy."""
+
+
+@command.command("list")
+def list_command() -> None:
+    """List the audits: name, severity and tags of each check, and what it looks for."""
+    from kipql.audit import library
+    from kipql.escape import terminal
+
+    for name in library.names():
+        click.echo(f"{name}: {terminal(library.about(name))}")
+        for step in library.script(name).steps:
+            said = step.directives
+            needs = f"; needs {', '.join(said.requires)}" if said.requires else ""
+            click.echo(f"    {step.name} ({said.severity}; {', '.join(said.tags)}{needs})")
+
+
+@command.command("show")
+@click.argument("names", nargs=-1, required=True, metavar="AUDIT...")
+def show_command(names: tuple[str, ...]) -> None:
+    """Show the script of an audit, to read it or to start one of your own from it."""
+    from kipql.audit import library
+
+    for name in names:
+        click.echo(library.text(name), nl=False)
+
+
+@command.command("run")
+@click.argument("names", nargs=-1, metavar="[AUDIT...]")
+@audit_options
+def run_command(names: tuple[str, ...], **given: Unpack[Given]) -> int:
+    """Run audits over a memory; without names, all of them.
+
+    A check whose package is not active in the memory is skipped: there is nothing for it to find. Exit codes and
+    reports are those of `kipql run`.
+    """
+    from kipql.audit import library
+
+    if not (given["db"] or given["fleet"] or given["lake"] or given["quiet"]):
+        click.echo("note: an empty memory is audited; --db DB names one", err=True)
+    return audit([library.script(name) for name in names or library.names()], **given)

@@ -1,0 +1,1 @@
+"""What stands in front of a memory: protocols, editors and notebooks; thin, over the public surface."""

@@ -1,0 +1,1 @@
+"""The MCP server: a memory for a model, through the official SDK (the extra `mcp`)."""

@@ -1,0 +1,346 @@
+"""Expressions as SQL with KQL's three values (specification §44.1, §44.2).
+
+SQL's NULL is unknown. What SQL compares exactly as KQL does is said in SQL; everything else is a call of the
+engine's own logic (`cells`), so that nothing is approximated.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from kipql.exec.expressions import check_constants
+from kipql.lake.cells import limits_text, text
+from kipql.lake.lower.members import quote
+from kipql.lake.lower.sql import (
+    Sql,
+    among,
+    call,
+    case,
+    cast,
+    coalesce,
+    col,
+    concat,
+    eq,
+    every,
+    first,
+    is_null,
+    lit,
+    not_null,
+    null,
+    some,
+    unless_null_text,
+)  # fmt: skip
+from kipql.lake.lower.steps import Lowering, Relation
+from kipql.lake.lower.wants import BOUNDS, Want, unsupported
+from kipql.plan import nodes
+from kipql.plan.functions import STRENGTH
+from kipql.plan.logic import equal, ordered
+from kipql.values import json_type
+
+ORDERS: dict[str, Callable[..., Sql]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
+
+
+@dataclass(frozen=True, slots=True)
+class Val:
+    """A value in SQL. `kind` says what `sql` is: a cell, bare text, a number, a truth, the code of an element, or a
+    constant, which is `constant`."""
+
+    kind: str  # cell | text | number | truth | code | constant
+    sql: Sql
+    constant: Any = None
+
+
+class Expressions:
+    """The expressions over the solutions of a relation, as `r`."""
+
+    def __init__(self, low: Lowering, relation: Relation) -> None:
+        self.low = low
+        self.scope = relation.scope
+        self._limits = lit(limits_text(low.view.limits))
+
+    # --- values
+
+    def value(self, expression: nodes.Expression) -> Val:
+        """A value of any kind."""
+        match expression:
+            case nodes.Load(name=name):
+                return self._load(name)
+            case nodes.Member(name=name, steps=steps):
+                return self._member(name, steps)
+            case nodes.Const(slot=slot):
+                constant = self.low.values[slot.index]
+                return Val("constant", lit(None if constant is None else text(constant)), constant)
+            case nodes.Apply():
+                return self._apply(expression)
+            case nodes.Minus(operand=operand):
+                return self._minus(self.value(operand))
+            case nodes.Opposite() | nodes.Comparison() | nodes.Every() | nodes.Any():
+                return Val("truth", self.truth(expression))
+            case _:
+                raise unsupported("an array or an object of values inside an expression", None)
+
+    def cell(self, value: Val) -> Sql:
+        """The text of a value; NULL for null."""
+        match value.kind:
+            case "cell":
+                return value.sql
+            case "text":
+                return quote(value.sql)
+            case "number":
+                return call("kip_number", value.sql)
+            case "truth":
+                return case((value.sql, lit("true")), (exp.Not(this=exp.Paren(this=value.sql.copy())), lit("false")))
+            case "code":
+                return concat(lit("@"), cast(value.sql, "VARCHAR"))
+            case _:
+                return null("VARCHAR") if value.constant is None else value.sql
+
+    def _load(self, name: str) -> Val:
+        if name not in self.scope:
+            return Val("constant", lit(None))
+        low, column = self.low, col(self.low.columns[name], "r")
+        match low.shapes[name]:
+            case "symbol":
+                return Val("cell", concat(lit("$"), column))
+            case "term":
+                if name in low.elements_only:
+                    return Val("code", column)
+                literal = col(low.column_of(name, Want("literal")), "r")
+                boxed = case(
+                    (exp.GTE(this=column, expression=lit(0)), concat(lit("@"), cast(column.copy(), "VARCHAR")))
+                )
+                return Val("cell", unless_null_text(coalesce(literal, boxed)))
+            case _:
+                return Val("cell", unless_null_text(column))
+
+    def _term(self, name: str) -> Sql:
+        """The cell of a term that may be a Literal."""
+        column = col(self.low.columns[name], "r")
+        element = concat(lit("@"), cast(column.copy(), "VARCHAR"))
+        literal = col(self.low.column_of(name, Want("literal")), "r")
+        return coalesce(literal, case((exp.GTE(this=column, expression=lit(0)), element)))
+
+    def exact(self, expression: nodes.Expression) -> Sql:
+        """The cell of an argument in which a null that is bound shows as `null`."""
+        if isinstance(expression, nodes.Load) and expression.name in self.scope:
+            low, name = self.low, expression.name
+            column = col(low.columns[name], "r")
+            if low.shapes[name] == "any":
+                return column
+            if low.shapes[name] == "term" and name not in low.elements_only:
+                literal = col(low.column_of(name, Want("literal")), "r")
+                boxed = case(
+                    (exp.GTE(this=column, expression=lit(0)), concat(lit("@"), cast(column.copy(), "VARCHAR")))
+                )
+                return coalesce(literal, boxed)
+        return self.cell(self.value(expression))
+
+    def _member(self, name: str, steps: tuple[str, ...]) -> Val:
+        if name not in self.scope or self.low.shapes[name] == "symbol":
+            return Val("constant", lit(None))
+        found = col(self.low.column_of(name, Want("member", steps)), "r")
+        if steps[-1] in ("schema_ref", "predicate_ref"):
+            ref = case((eq(found, found.copy()), _bare(found.copy())))
+            return Val("cell", concat(lit("$"), self.low.lineage(ref)))
+        return Val("cell", found)
+
+    def _bound(self, expression: nodes.Expression) -> Sql | None:
+        """An exact end of valid time as bare text: what is inexact decides nothing."""
+        if not isinstance(expression, nodes.Member) or expression.steps not in BOUNDS:
+            return None
+        if expression.name not in self.scope or self.low.shapes[expression.name] != "term":
+            return None
+        return col(self.low.column_of(expression.name, Want("bound", expression.steps)), "r")
+
+    def _minus(self, value: Val) -> Val:
+        if value.kind == "constant":
+            number = value.constant
+            found = -number if json_type(number) == "number" else None
+            return Val("constant", lit(None if found is None else text(found)), found)
+        return Val("number", exp.Neg(this=exp.Paren(this=self.number(value))))
+
+    def _apply(self, apply: nodes.Apply) -> Val:
+        name = apply.function
+        if name == STRENGTH:
+            facet = self.cell(self.value(apply.args[0]))
+            return Val("cell", call("kip_strength", facet, cast(lit(self.low.view.now), "BIGINT")))
+        check_constants(apply, self.low.values)
+        first_, second = apply.args[0], apply.args[1] if len(apply.args) > 1 else None
+        match name:
+            case "IS_NULL" | "IS_NOT_NULL":
+                absent = is_null(self.cell(self.value(first_)))
+                return Val("truth", absent if name == "IS_NULL" else exp.Not(this=absent))
+            case "IN":
+                assert second is not None
+                return Val("truth", self._in(self.value(first_), second))
+            case "IS_ELEMENT":
+                cell = self.cell(self.value(first_))
+                return Val("truth", coalesce(eq(first(cell), lit("@")), exp.false()))
+            case "LITERAL_TYPE":
+                return Val("cell", call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_)))
+            case "IS_LITERAL":
+                found = call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_))
+                return Val("truth", eq(found, lit("true")))
+            case _:
+                assert second is not None
+                cells = (self.cell(self.value(first_)), self.cell(self.value(second)))
+                found = call("kip_call_2", lit(name), self._limits.copy(), *cells)
+                return Val("truth", _truth_of(found))
+
+    def _in(self, value: Val, listed: nodes.Expression) -> Sql:
+        if isinstance(listed, nodes.Const):
+            constant = self.low.values[listed.slot.index]
+            if not isinstance(constant, list | tuple):
+                return null("BOOLEAN")
+            options = [Val("constant", lit(None if one is None else text(one)), one) for one in constant]
+        elif isinstance(listed, nodes.Listing):
+            options = [self.value(item) for item in listed.items]
+        else:
+            cells = (self.cell(value), self.cell(self.value(listed)))
+            return _truth_of(call("kip_call_2", lit("IN"), self._limits.copy(), *cells))
+        found = some(self.equal(value, option) for option in options)
+        return case((not_null(self.cell(value)), found)) if not options or value.kind != "constant" else found
+
+    # --- truth
+
+    def truth(self, expression: nodes.Expression) -> Sql:
+        """A condition: TRUE, FALSE, or NULL for unknown."""
+        match expression:
+            case nodes.Every(items=items):
+                return exp.Paren(this=every(self._truths(items)))
+            case nodes.Any(items=items):
+                return exp.Paren(this=some(self._truths(items)))
+            case nodes.Opposite(operand=operand):
+                return exp.Not(this=exp.Paren(this=self.truth(operand)))
+            case nodes.Comparison(op=op, left=left, right=right):
+                return self._compare(op, left, right)
+            case _:
+                return self._as_truth(self.value(expression))
+
+    def _truths(self, items: Sequence[nodes.Expression]) -> list[Sql]:
+        return [self.truth(item) for item in items]
+
+    def _as_truth(self, value: Val) -> Sql:
+        match value.kind:
+            case "truth":
+                return value.sql
+            case "constant":
+                return lit(value.constant) if isinstance(value.constant, bool) else null("BOOLEAN")
+            case "cell":
+                return _truth_of(value.sql)
+            case _:
+                return null("BOOLEAN")
+
+    def _compare(self, op: str, left: nodes.Expression, right: nodes.Expression) -> Sql:
+        ends = (self._end(left, right), self._end(right, left))
+        if op in ("==", "!="):
+            found = self.equal(*ends)
+            return found if op == "==" else exp.Not(this=exp.Paren(this=found))
+        return self._ordered(op, *ends)
+
+    def _end(self, expression: nodes.Expression, other: nodes.Expression) -> Val:
+        """An operand; an end of valid time is bare text where it meets a text or another end."""
+        bound = self._bound(expression)
+        if bound is not None:
+            meets_text = isinstance(other, nodes.Const) and isinstance(self.low.values[other.slot.index], str)
+            if meets_text or self._bound(other) is not None:
+                return Val("text", bound)
+        return self.value(expression)
+
+    def equal(self, left: Val, right: Val) -> Sql:
+        """`left == right`, NULL for unknown."""
+        if left.kind == "constant" and right.kind == "constant":
+            known = equal(left.constant, right.constant)
+            return null("BOOLEAN") if known is None else lit(known)
+        if left.kind == "constant":
+            left, right = right, left
+        if right.kind == "constant":
+            return self._equals_constant(left, right.constant)
+        if left.kind == right.kind and left.kind in ("text", "number", "code", "truth"):
+            return eq(exp.Paren(this=left.sql), exp.Paren(this=right.sql))
+        return call("kip_equal", self.cell(left), self.cell(right))
+
+    def _equals_constant(self, value: Val, constant: Any) -> Sql:
+        kind = json_type(constant)
+        if constant is None:
+            return null("BOOLEAN")
+        if value.kind == "text":
+            return eq(value.sql, lit(constant)) if kind == "string" else null("BOOLEAN")
+        if value.kind == "number" and kind == "number":
+            return eq(value.sql, lit(float(constant)))
+        if value.kind == "cell" and kind in ("string", "number", "boolean"):
+            return self._cell_equals(value.sql, constant, kind)
+        return call("kip_equal", self.cell(value), lit(text(constant)))
+
+    def _cell_equals(self, cell: Sql, constant: Any, kind: str) -> Sql:
+        written = lit(text(constant))
+        if kind == "number":
+            return case((_is_number(cell), eq(cell.copy(), written)))
+        if kind == "boolean":
+            return case((among(cell, [lit("true"), lit("false")]), eq(cell.copy(), written)))
+        mark = first(cell)
+        others = among(mark.copy(), [lit("{"), lit("@"), lit("$"), lit(">")])
+        return case(
+            (eq(mark, lit('"')), eq(cell.copy(), written)), (others, call("kip_equal", cell.copy(), written.copy()))
+        )
+
+    def _ordered(self, op: str, left: Val, right: Val) -> Sql:
+        if left.kind == "constant" and right.kind == "constant":
+            known = ordered(op, left.constant, right.constant)
+            return null("BOOLEAN") if known is None else lit(known)
+        compare = ORDERS[op]
+        kinds = {_scalar(left), _scalar(right)}
+        if kinds == {"text"} or (
+            "text" in kinds and kinds <= {"text", "cell"} and "constant" in (left.kind, right.kind)
+        ):
+            return compare(this=self.text(left), expression=self.text(right))
+        if kinds == {"number"} or ("number" in kinds and kinds <= {"number", "cell"}):
+            return compare(this=self.number(left), expression=self.number(right))
+        if kinds & {"text", "number"} and "cell" not in kinds:
+            return null("BOOLEAN")
+        return call("kip_ordered", lit(op), self.cell(left), self.cell(right))
+
+    def text(self, value: Val) -> Sql:
+        """Bare text; NULL for what is no string."""
+        if value.kind == "text":
+            return value.sql
+        if value.kind == "constant":
+            return lit(value.constant)
+        cell = value.sql
+        plain = case(
+            (eq(exp.StrPosition(this=cell.copy(), substr=lit("\\")), lit(0)), _bare(cell.copy())),
+            other=call("kip_string", cell.copy()),
+        )
+        return case((eq(first(cell), lit('"')), plain))
+
+    def number(self, value: Val) -> Sql:
+        """A DOUBLE; NULL for what is no number."""
+        if value.kind == "number":
+            return value.sql
+        if value.kind == "constant":
+            return lit(float(value.constant)) if json_type(value.constant) == "number" else null("DOUBLE")
+        if value.kind != "cell":
+            return null("DOUBLE")
+        return case((_is_number(value.sql), cast(value.sql.copy(), "DOUBLE")))
+
+
+def _scalar(value: Val) -> str:
+    if value.kind != "constant":
+        return value.kind
+    return {"string": "text", "number": "number"}.get(json_type(value.constant), "other")
+
+
+def _is_number(cell: Sql) -> Sql:
+    return among(first(cell.copy()), [lit(mark) for mark in "-0123456789"])
+
+
+def _bare(cell: Sql) -> Sql:
+    """The text between the quotes of a JSON string without escapes."""
+    size = exp.Sub(this=exp.Length(this=cell.copy()), expression=lit(2))
+    return exp.Substring(this=cell, start=lit(2), length=size)
+
+
+def _truth_of(cell: Sql) -> Sql:
+    return case((eq(cell, lit("true")), exp.true()), (eq(cell.copy(), lit("false")), exp.false()))

@@ -1,0 +1,18 @@
+"""A text cut at its strings, numbers and comments, without parsing it.
+
+Two texts with the same rest, whose strings stand where strings stood and whose numbers where numbers did, are the same
+lexemes but for those values: a string ends itself, and a number ends before the same character. So wherever the grammar
+takes a literal, they have the same tree but for its value (`kipql.plan.forms`).
+"""
+
+import re
+
+from kipql.lang.scanner import NUMBER, STRING
+
+PIECE = re.compile(rf"({STRING}|//[^\n\r]*+|(?<![A-Za-z0-9_.]){NUMBER})", re.ASCII | re.DOTALL)
+
+
+def cut(text: str) -> tuple[tuple[str, ...], list[str]]:
+    """What stands between the pieces, one more than there are pieces, and the pieces."""
+    parts = PIECE.split(text)
+    return tuple(parts[::2]), parts[1::2]
