@@ -122,7 +122,7 @@ def _unknown(directive: Directive) -> KipError:
     from kipql.lang.words import near
 
     close = near(directive.name, NAMES)
-    hint = f"did you mean {close}: ?" if close else f"directives are {', '.join(f'{name}:' for name in NAMES)}"
+    hint = f"did you mean {close}?" if close else f"directives are {', '.join(f'{name}:' for name in NAMES)}"
     return KipError("InvalidSyntax", f"unknown directive {directive.name!r}", span=directive.span, hint=hint)
 
 

@@ -132,7 +132,11 @@ def dependency_problems(environment: Environment, rows: Iterable[Mapping[str, Js
         ref, found = row["package_ref"], status(environment, row)
         path = f"/payload/schema_dependencies/{at}"
         if found == "missing":
-            yield Problem(path, f"{ref} is not installed here; install it first (install_packages, --package)", "SchemaPackageUnavailable")
+            yield Problem(
+                path,
+                f"{ref} is not installed here; install it first (install_packages, --package)",
+                "SchemaPackageUnavailable",
+            )
         elif found == "mismatch":
             yield Problem(path, f"{ref} is installed here with other content", "DigestMismatch")
 

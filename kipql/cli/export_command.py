@@ -44,7 +44,8 @@ def lake_command(
             since = f", new since {done.since}" if done.since else ""
             erased = f", {done.erased} erased elements taken out" if done.erased else ""
             click.echo(
-                f"{done.space}: up to sequence {done.head}{since}, {done.rows} rows, {done.bytes} bytes in all{erased}"
+                f"{terminal(done.space)}: up to sequence {done.head}{since}, "
+                f"{done.rows} rows, {done.bytes} bytes in all{erased}"
             )
 
 

@@ -42,8 +42,8 @@ def command(
     """Serve the memory DB: POST /kip takes a request envelope and answers a response envelope.
 
     A client sends Authorization: Bearer TOKEN and acts as the Principal that the file of tokens names. GET /health
-    needs no token, GET /metrics does. SIGTERM and Ctrl-C finish what is under way. There is no TLS: put a proxy in front of
-    it where others can listen. Needs the extra: pip install "kipql[serve]".
+    needs no token, GET /metrics does. SIGTERM and Ctrl-C finish what is under way. There is no TLS: put a proxy in
+    front of it where others can listen. Needs the extra: pip install "kipql[serve]".
     """
     from kipql.fronts.extras import need
 

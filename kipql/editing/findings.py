@@ -88,11 +88,13 @@ def pieces(path: str, text: str) -> Iterator[ScriptFile | list[Finding]]:
         place = _place(rest, error)
         own = max((begin for begin in begins if begin <= place.start), default=0)
         behind = next((begin for begin in begins if begin > place.start), None)
-        before = _unreadable(rest[:own]) if rest[:own].strip() else None
-        if before is None and rest[:own].strip():
+        above = _unreadable(rest[:own])
+        if above is not None and _unreadable(rest[own:behind]) is None:  # right by itself: what stands above it is not
+            error, place, behind = above, _place(rest[:own].rstrip(), above), own
+            own = max((begin for begin in begins if begin <= place.start), default=0)
+            above = _unreadable(rest[:own])
+        if above is None and rest[:own].strip():
             yield parse_script(path, rest[:own])
-        if before is not None and _unreadable(rest[own:behind]) is None:  # right by itself: what is above it is not
-            error, place, behind = before, _place(rest[:own].rstrip(), before), own
         yield [Finding(place, error)]
         if behind is None:
             return

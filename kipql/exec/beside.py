@@ -11,35 +11,44 @@ beginnings that come in the order of recording.
 import struct
 from typing import TYPE_CHECKING
 
-from kipql.belief.quick import FROM, RARE, Weighed, answered, candidate_rows, lone_answer, placed, special
+from kipql.belief.quick import FROM, RARE, Weighed, answered, lone_answer, special
 from kipql.belief.standing import Claim, ends
 from kipql.exec.direct import is_direct
 from kipql.exec.heads import Memory, shared
 from kipql.exec.loose import loosely_cited
 from kipql.exec.unready import CODES
+from kipql.model import PROPOSITION
 from kipql.store.live import LARGE
 from kipql.store.records import ROLE_MASK, ROLE_SHIFT, SIZE, STANCE_MASK
+from kipql.store.slots import LINEAGES
 from kipql.times import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
     from kipql.store.view import View
 
 ROLE = ROLE_MASK << ROLE_SHIFT  # set where the claim cites one Evidence and says as what
-CLAIM = struct.Struct("<IIqqiiI")  # as `quick.placed`, and the row
+CLAIM = struct.Struct("<IIqqiiI")  # the beginning of a record (`store.records`), and its row
+_ROW_AT = CLAIM.size - 4
+_row = struct.Struct("<I").pack
 
 
 class Claims(Memory[bytes | None]):
     """The claims of the slots of a Predicate by the id of their subject; None where a slot is to be read otherwise."""
 
     def find(self, text: str) -> bytes | None:
-        return packed(self.head, self.head.graph.slots.look(CODES[text], self.number))
+        return packed(self.head, self.head.graph.slots[CODES[text] << LINEAGES | self.number])
 
 
 class Candidates(Memory[tuple[tuple[int, int], ...]]):
     """The candidates of those slots by the id of their subject: object terms, each with its first Proposition row."""
 
     def find(self, text: str) -> tuple[tuple[int, int], ...]:
-        return tuple(candidate_rows(self.head, CODES[text], self.number).items())
+        graph = self.head.graph
+        slot, objects = graph.slots[CODES[text] << LINEAGES | self.number], graph.propositions.objects
+        first: dict[int, int] = {}
+        for row in graph.slot_propositions.get(slot, self.head.bounds[PROPOSITION]):
+            first.setdefault(objects[row], row)
+        return tuple(first.items())
 
 
 class Elsewhere:
@@ -63,16 +72,20 @@ def packed(head: "View", slot: int) -> bytes | None:
     rows = graph.slot_assertions.get(slot, bound)
     if len(rows) > LARGE:
         return None
-    hot, cited, loose = graph.assertions.hot, graph.assertions.cited, loosely_cited(graph, bound)
-    found, last = [], BEGINNING
+    columns = graph.assertions
+    if loosely_cited(graph, bound) and any(columns.cited[row] != -1 for row in rows):
+        return None
+    hot, last = columns.hot, BEGINNING
+    pieces: list[bytes | bytearray] = []
     for row in rows:
-        claim = placed(hot, row * SIZE)
-        flags, start = claim[1], claim[2]
-        if flags & (RARE | ROLE) or start < last or (loose and cited[row] != -1):
+        at = row * SIZE
+        pieces += hot[at : at + _ROW_AT], _row(row)
+    found = b"".join(pieces)
+    for _, flags, start, _, _, _, _ in CLAIM.iter_unpack(found):
+        if flags & (RARE | ROLE) or start < last:
             return None
         last = start
-        found.append(CLAIM.pack(*claim, row))
-    return b"".join(found)
+    return found
 
 
 def weighed_in(claims: bytes, bound: int, seq: int, valid_at: int, functional: bool, decides: bool) -> Weighed | None:

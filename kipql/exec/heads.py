@@ -2,18 +2,17 @@
 
 from array import array
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from kipql.exec.terms import symbol_number
 from kipql.exec.unready import Unready
 from kipql.store.view import past
 
 if TYPE_CHECKING:
-    from kipql.store.graph import Graph
     from kipql.store.view import View
 
 _MOST = 1_024
 _SHARED = 1 << 14
+_LONG = 64  # characters of a text that is worth holding
 V = TypeVar("V")
 M = TypeVar("M", bound="Memory[Any]")
 
@@ -65,8 +64,11 @@ class Memory(dict[str, V]):
 
     def __missing__(self, text: str) -> V:
         found = self.find(text)
-        if len(text) <= 64:
-            self._shared.count()
+        if len(text) <= _LONG:
+            shared = self._shared
+            shared.room -= 1
+            if shared.room < 0:
+                shared.empty()
             self[text] = found
         return found
 
@@ -81,7 +83,7 @@ class Shared:
     def __init__(self, head: "View") -> None:
         self.head = head
         self._held: dict[tuple[type, int], Memory[Any]] = {}
-        self._count = 0
+        self.room = _SHARED  # texts that may still be held
 
     def of(self, kind: type[M], number: int) -> M:
         """The memory of a kind for a lineage number."""
@@ -91,23 +93,18 @@ class Shared:
         made: M = found
         return made
 
-    def count(self) -> None:
-        """One more text is to be held."""
-        self._count += 1
-        if self._count > _SHARED:
-            self._count = 1
-            for held in tuple(self._held.values()):
-                held.clear()
-
-
-_shared: "WeakKeyDictionary[Graph, Shared]" = WeakKeyDictionary()
+    def empty(self) -> None:
+        """Forget every text; one is about to be held."""
+        self.room = _SHARED - 1
+        for held in tuple(self._held.values()):
+            held.clear()
 
 
 def shared(head: "View") -> Shared:
-    """What the statements that run on a head share."""
-    found = _shared.get(head.graph)
-    if found is None or found.head is not head:
-        found = _shared[head.graph] = Shared(head)
+    """What the statements that run on a head share; the graph keeps it, and takes it along when it goes."""
+    found = head.graph.remembered
+    if not isinstance(found, Shared) or found.head is not head:
+        found = head.graph.remembered = Shared(head)
     return found
 
 

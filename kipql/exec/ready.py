@@ -90,6 +90,10 @@ class Ready:
         self.state = Settled(head, limits, run)
         return self.state
 
+    def forget(self) -> None:
+        """Let go of the last head, which will not come again."""
+        self.state = None
+
     def locate(self, error: KipError) -> KipError:
         """An error of a run, with its span in the text."""
         return self._prepared.locate(error)

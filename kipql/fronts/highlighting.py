@@ -1,7 +1,7 @@
 """The Pygments lexer of `.kql` scripts, an entry point of the package: Pygments finds it by name and by ending.
 
-Pygments' own Kusto lexer has the name `kql`, too, and is found first: by name this one is `kip` or `kml`. Of a file that
-ends in `.kql` the text decides, and without a text this one is taken.
+Pygments' own Kusto lexer has the name `kql`, too, and is found first: by name this one is `kip` or `kml`. Of a file
+that ends in `.kql` the text decides, and without a text this one is taken.
 
 It runs the parser's own lexemes (`kipql.editing.colours`): a keyword is one only where the grammar accepts it.
 """

@@ -190,7 +190,7 @@ class Lake:
         }
         if valid_at is not None:
             context["valid_at"] = valid_at
-        if made is not None and made.believes:
+        if made is not None and made.believes and most != 0:  # of no rows there is nothing to say
             context.update(made.context())
         columns = tuple(clauses.title(item) for item in find.items)
         return Answered(columns, rows if most is None else rows[:most], context, None, truncated)

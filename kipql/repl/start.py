@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kipql.escape import terminal
 from kipql.repl.console import Console
 from kipql.repl.shell import Settings, Shell
 from kipql.values import Json
@@ -49,7 +50,11 @@ def greeting(shell: Shell) -> str:
     import kipql
 
     seq = shell.nexus.space_seq
-    where = f"{shell.path} at {seq}" if shell.path else "an empty memory, gone with this session (.open DB for another)"
+    where = (
+        f"{terminal(str(shell.path))} at {seq}"
+        if shell.path
+        else "an empty memory, gone with this session (.open DB for another)"
+    )
     return f"kipql {kipql.__version__}, {where}\n.help lists the commands"
 
 

@@ -131,18 +131,10 @@ def _ample(limits: Limits, parameters: int) -> bool:
     )
 
 
-_claims: dict[int, tuple["Parsed", Claim | None]] = {}
-_CLAIMS_MOST = 512
-
-
 def claim_of(parsed: "Parsed") -> Claim | None:
     """The short way of a parsed mutation, found once; None when it has none."""
-    known = _claims.get(id(parsed))
-    if known is not None and known[0] is parsed:
-        return known[1]
-    shape = shape_of(parsed.node) if isinstance(parsed.node, ast.Assert) else None
-    found = None if shape is None or not shape.plain else Claim(parsed, shape)
-    if len(_claims) >= _CLAIMS_MOST:
-        _claims.clear()
-    _claims[id(parsed)] = (parsed, found)
-    return found
+    known = parsed.claim
+    if known is None:
+        shape = shape_of(parsed.node) if isinstance(parsed.node, ast.Assert) else None
+        known = parsed.claim = Claim(parsed, shape) if shape is not None and shape.plain else False
+    return known or None

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kipql.limits import Limits
+from kipql.runtime.parsed import Parsed
 from kipql.runtime.prepared import Statement
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
+from kipql.runtime.session import Session
 
 if TYPE_CHECKING:
     from kipql.exec.examine import Examined
@@ -20,7 +22,16 @@ if TYPE_CHECKING:
 class FollowingStatement(Statement):
     """A prepared statement of a Nexus that follows."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, session: Session, parsed: Parsed) -> None:
+        super().__init__(session, parsed)
+        session.space.replaced.add(self.forget)
+
+    def forget(self) -> None:
+        """The Space was read anew: let go of the old state, which may hold what was purged since."""
+        self._fast = None
+        self._parsed.forget()
 
     def query(
         self,

@@ -174,6 +174,8 @@ class Memory:
     def _made(self, store: "Store") -> Space:
         space_id = store.space_id
         space = Space(store, self._clock, lambda: self._store(space_id))
+        if self.follows:
+            space.replaced.add(self.statements.forget)
         if store.head == 0 and not store.readonly and not store.notes.get("schema"):
             space.set_up([dict(package.artifact) for package in shipped.initial()])
         if self.path is not None and not store.readonly:

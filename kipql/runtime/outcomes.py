@@ -5,6 +5,7 @@ A key is scoped by Principal and names one request, recognised by its digest. Ev
 the commit frame, or as a note where there was no commit.
 """
 
+import json
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -103,7 +104,7 @@ def _keep(kept: dict[tuple[str, str], _Kept], binding: Binding, receipt: Receipt
 def packed(binding: Binding, receipt: Receipt) -> dict[str, Json]:
     """What the store keeps: in the commit's own frame, or as a note when there is no commit."""
     return {
-        "key": "\n".join((binding.principal_id, str(binding.index), binding.key)),
+        "key": json.dumps([binding.principal_id, binding.index, binding.key]),
         "principal_id": binding.principal_id,
         "name": binding.key,
         "digest": binding.digest,

@@ -8,7 +8,7 @@ literals: its own is made only when somebody looks at it.
 import re
 from collections.abc import Mapping
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kipql import lang
 from kipql.errors import KipError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kipql.exec.ready import Ready
     from kipql.govern.authority import Authority
     from kipql.plan.caveats import Caveat
+    from kipql.runtime.claiming import Claim
     from kipql.schema.environment import Environment
 
 _PARAMETER = re.compile(r":[A-Za-z_]")  # a text without has none, and need not be walked for them
@@ -46,6 +47,7 @@ class Parsed:
         "_node",
         "_prepared",
         "_runs",
+        "claim",
         "language",
         "mutation",
         "parameters",
@@ -62,6 +64,7 @@ class Parsed:
         self.parameters = lang.walk.parameters(node) if _PARAMETER.search(text) else ()
         self._prepared: Prepared | None = None
         self.ready: Ready | None = None  # of a FIND that has run before (`kipql.exec.ready`)
+        self.claim: Claim | Literal[False] | None = None  # of a plain claim (`claiming`); False where it is none
         self._needs: tuple[str, ...] | None = None
         self._caveats: tuple[Caveat, ...] | None = None
         self._forms = forms
@@ -75,7 +78,7 @@ class Parsed:
         made = object.__new__(Parsed)
         made.text, made._literals, made._limits, made._like = text, literals, limits, self
         made.language, made.mutation, made.parameters = self.language, self.mutation, self.parameters
-        made._node = made._prepared = made.ready = made._needs = made._forms = made._caveats = None
+        made._node = made._prepared = made.ready = made._needs = made._forms = made._caveats = made.claim = None
         made._runs = 0
         return made
 
@@ -157,6 +160,13 @@ class Parsed:
         except TypeError:
             return None
 
+    def forget(self) -> None:
+        """Let go of the head that it ran on last (`Ready.forget`)."""
+        known = (self._like or self)._prepared
+        for ready in (self.ready, None if known is None else known.shared.ready, getattr(self._like, "ready", None)):
+            if ready is not None:
+                ready.forget()
+
     def locate(self, error: KipError, environment: "Environment") -> KipError:
         """An error of a run, with its span in the text."""
         return self.prepared(environment).locate(error)
@@ -189,7 +199,7 @@ class Parsed:
 class Statements:
     """The parsed statements of a memory by their exact text, the oldest dropped first."""
 
-    __slots__ = ("_forms", "_known", "_limits", "_lock", "_size")
+    __slots__ = ("__weakref__", "_forms", "_known", "_limits", "_lock", "_size")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -219,6 +229,12 @@ class Statements:
         with self._lock:
             self._keep(text, parsed)
         return parsed
+
+    def forget(self) -> None:
+        """Let go of the head that any of them ran on last."""
+        with self._lock:
+            for parsed in self._known.values():
+                parsed.forget()
 
     def _formed(self, text: str) -> Parsed | None:
         """A text of a known form, by its literals; what nests deep is measured by its tree (`lang.prescan`)."""

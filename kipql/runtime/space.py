@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock, RLock
 from typing import TYPE_CHECKING
+from weakref import WeakMethod
 
 from kipql.belief.control import Control
 from kipql.cursors import Cursors, new_key
@@ -33,6 +34,25 @@ CURSOR_KEY = "cursor_key"
 Subscriber = Callable[[dict[str, Json]], None]
 
 
+class Listeners:
+    """Methods of objects, which are told as long as the objects live."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: set[WeakMethod[Callable[[], None]]] = set()
+
+    def add(self, method: Callable[[], None]) -> None:
+        """Tell it from now on."""
+        self._known.add(WeakMethod(method, self._known.discard))
+
+    def tell(self) -> None:
+        """Call every one."""
+        for known in tuple(self._known):
+            if (method := known()) is not None:
+                method()
+
+
 class Space:
     """A store with its cursors, retained outcomes and subscribers.
 
@@ -41,7 +61,7 @@ class Space:
 
     __slots__ = (
         "_again", "_clock", "_lock", "_order", "_process", "_still", "_subscribers", "_telling", "_told",
-        "_untold", "_writing", "closed", "control", "cursors", "governance", "outcomes", "store",
+        "_untold", "_writing", "closed", "control", "cursors", "governance", "outcomes", "replaced", "store",
     )  # fmt: skip
 
     def __init__(self, store: "Store", clock: Clock | None = None, again: "Callable[[], Store] | None" = None) -> None:
@@ -49,6 +69,7 @@ class Space:
         self.control = Control(store.graph)
         self._take(store)
         self._again = again
+        self.replaced = Listeners()  # told when the store was opened anew
         self._process = os.getpid()
         self._still = 0  # how many keep writers out
         self._subscribers: list[Subscriber] = []
@@ -120,6 +141,7 @@ class Space:
         self._told = min(self._told, fresh.head)
         store.newest = fresh.newest  # who knows the old store by its head looks again
         store.close()
+        self.replaced.tell()
 
     def _take(self, store: "Store") -> None:
         """Everything that is made of a store; the store itself last, for who reads meanwhile."""
@@ -157,6 +179,12 @@ class Space:
                     "a transaction is open in this thread",
                     hint="inside `with nexus.transaction() as tx`, write with tx.execute",
                 )
+            if self._still:  # and this thread is the one that keeps it still, since it has the lock
+                raise KipError(
+                    "SerializationConflict",
+                    "a dump or a backup is under way in this thread",
+                    hint="write when it is done",
+                )
             transaction = self.store.begin(self.moment(), origin)
             self._writing = True
             return transaction
@@ -172,7 +200,7 @@ class Space:
         if not self._lock.acquire(blocking=False):
             return None
         try:
-            if not (self.closed or self._writing) and self.store.begin_at_once():
+            if not (self.closed or self._writing or self._still) and self.store.begin_at_once():
                 try:
                     at = self.moment()
                     self._writing = True

@@ -62,6 +62,7 @@ def erase(graph: Graph, erasure: Erasure) -> None:
         else:
             _erase_element(graph, erasure.code)
         graph.value_paths.forget()
+        graph.remembered = None
     for follow in tuple(graph.on_erasure):
         follow(erasure.code)
 

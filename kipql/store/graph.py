@@ -110,6 +110,7 @@ class Graph:
         self.pending_origin: Origin | None = None
         self.kept_entries: dict[tuple[int, int], dict[str, object]] = {}  # change entries of erased states
         self.claims: object = None  # what `kipql.mutate.claims` keeps between commits
+        self.remembered: object = None  # what readers keep of the newest head they ran on (`exec.heads`)
         self.value_paths = ValuePaths()
         self.lasting = Lasting()
         self.on_erasure: list[Callable[[int], None]] = []  # called with each element, or payload, that is erased

@@ -268,8 +268,10 @@ class Journal:
             self._spill()
 
     def check(self) -> None:
-        """Raises MemoryUnavailable when nothing more can be written."""
-        self._ready()
+        """Raises MemoryUnavailable when nothing more can be written. Waits while another file takes its place."""
+        self.check_process()
+        with self._lock:
+            self._ready()
 
     @property
     def is_forked(self) -> bool:

@@ -238,5 +238,5 @@ def test_a_newer_snapshot_that_took_its_place_is_looked_through_too(written: Pat
             nexus.snapshot()
             assert forge.removed(), "compaction removed the file"
             with pytest.raises(KipError) as caught:
-                assert nexus.query("FIND(?c) WHERE { ?c CONCEPT {} }").rows
+                nexus.query('FIND(?c) WHERE { ?c {type: "Robot", key: :k} }', {"k": "k1"}).rows  # noqa: B018
     assert caught.value.code == "MemoryDamaged" and str(forge.folder) in str(caught.value.details["path"])

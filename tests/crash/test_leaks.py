@@ -3,12 +3,14 @@
 import gc
 import threading
 import tracemalloc
+import weakref
 from pathlib import Path
 
 import pytest
 
 import kipql
 from kipql import KipError
+from kipql.nexus import session_of
 from tests.crash.soak import soak
 from tests.crash.words import CREATE, LIVE
 
@@ -102,3 +104,28 @@ def test_a_short_soak_reads_what_was_written(tmp_path: Path) -> None:
 def _objects() -> int:
     gc.collect()
     return len(gc.get_objects())
+
+
+@pytest.mark.parametrize("path", [None, "m"])
+def test_a_memory_that_is_closed_and_forgotten_is_gone(tmp_path: Path, path: str | None) -> None:
+    """Nothing that a query remembers between calls outlives the graph that it is about."""
+    nexus = kipql.open(None if path is None else tmp_path / path, durability="os")
+    for key in ("a", "b"):
+        nexus.execute(CREATE, {"key": key})
+    nexus.execute('ASSERT ({id: "C-1"}, "prefers", {id: "C-2"}) {by: {id: "C-1"}, mode: "stated"}')
+    for text in (
+        LIVE,
+        'FIND(?c.name) WHERE { ?c {type: "Person", key: "a"} }',
+        'FIND(?c.name) WHERE { ?c {type: "Person", name: "a"} }',
+        'FIND(?y.name) WHERE { ?x {type: "Person", name: "a"} (?x, "prefers", ?y) }',
+        'FIND(?b.status) WHERE { ?b BELIEF ({id: "C-1"}, "prefers", {id: "C-2"}) }',
+        'FIND(?s) WHERE { ?x {type: "Person", name: "a"} ?s BELIEF SLOT (?x, "prefers") } AS OF SEQ 2',
+        'SEARCH CONCEPT "a"',
+    ):
+        for _ in range(6):
+            nexus.query(text).rows  # noqa: B018
+    graph = weakref.ref(session_of(nexus).space.store.graph)
+    nexus.close()
+    del nexus
+    gc.collect()
+    assert graph() is None

@@ -15,7 +15,8 @@ _CLI = """# The command line
 Made from `--help` by `python -m tests.docs.generate`; a test holds the two equal.
 
 Exit codes: 0 done or clean, 1 findings (`run`, `check`, `fmt --check`), 2 could not run. Errors are on standard
-error, with the caret under the place. Without `--db` a command works on an empty memory of its own.
+error, with the caret under the place; a defect of kipql is one line (`InternalError`), and `KIPQL_TRACEBACK=1` in the
+environment shows where it comes from. Without `--db` a command works on an empty memory of its own.
 """
 
 _MEMORY = (

@@ -44,7 +44,8 @@ def test_statements_in_the_documents_run(script, tmp_path):
             nexus.execute(step.text)
 
 
-@pytest.mark.parametrize("script", fences("sh"))
+# Those of docs/first-hour.md are run: test_first_hour.py.
+@pytest.mark.parametrize("script", [each for each in fences("sh") if "first-hour" not in each.id])
 def test_commands_in_the_documents_exist(script):
     from kipql.cli.main import COMMANDS
 

@@ -98,7 +98,7 @@ def test_a_principal_sees_its_own_memory(tmp_path):
     with lab() as nexus:
         nexus.govern.labels("public", "secret")
         nexus.govern.classify("C-5", "secret")
-        nexus.govern.grant("reader", "discover", "read", "project", "read_history", up_to="public")
+        nexus.govern.grant("reader", "discover", "read", "project", up_to="public")
         seen = json.dumps(collected(nexus.as_principal("reader"), Bounds(), NOW))
         assert "Ben Okafor" in seen and "Rover" not in seen and '"C-5"' not in seen
 

@@ -409,6 +409,13 @@ def test_the_server_ends_when_its_input_does():
     client.process.stdout.close()
 
 
+def test_a_memory_that_is_not_there_is_said_and_nothing_is_served(tmp_path):
+    from kipql.cli.main import main
+
+    assert main(["lsp", "--db", str(tmp_path / "none.kip")]) == 2
+    assert not (tmp_path / "none.kip").exists()
+
+
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
     from click.testing import CliRunner
 

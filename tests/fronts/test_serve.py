@@ -234,6 +234,28 @@ def test_metrics_count_requests_errors_and_time(served):
     assert after["kipql_requests_running"] == 0
 
 
+def test_an_answer_does_not_wait_for_an_acknowledgement(served):
+    """With Nagle's algorithm on, every answer on a kept connection takes 40 ms."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    times = []
+    for _ in range(40):
+        began = time.perf_counter()
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        times.append(time.perf_counter() - began)
+    connection.close()
+    assert min(times[5:]) < 0.02
+
+
+def test_an_address_that_is_taken_is_said(served, folder):
+    tokens = folder.parent / "other"
+    tokens.write_text(f"{OWNER} kip:owner\n", "utf-8")
+    asked = ["serve", str(folder), "--tokens", str(tokens), "--port", str(served.port)]
+    done = subprocess.run([sys.executable, "-m", "kipql", *asked], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 2 and "can not be served" in done.stderr and "Traceback" not in done.stderr
+    assert "warning: others may read" in done.stderr
+
+
 def test_readonly_refuses_writes_by_their_tree(folder):
     with serving(folder, "--readonly") as server:
         status, reply = server.post(request(f"// FIND\n{WRITE}"))

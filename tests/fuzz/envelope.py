@@ -4,6 +4,7 @@ Every answer is JSON, none says InternalError, and the read-only memory stays wh
 """
 
 import json
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -87,24 +88,29 @@ def mutated(data: bytes, longest: int, seed: int) -> bytes:
 def _changed(tree: Any, random: Random) -> Any:
     places = list(_places(tree))
     if not places or random.random() < 0.05:
-        return random.choice(_VALUES)
+        return _value(random)
     holder, name = random.choice(places)
     match random.randrange(5):
         case 0:
             del holder[name]
         case 1:
-            holder[name] = random.choice(_VALUES)
+            holder[name] = _value(random)
         case 2:
             other, key = random.choice(places)
             holder[name] = json.loads(json.dumps(other[key])) if key in _keys(other) else None
         case 3 if isinstance(holder, dict):
-            holder[random.choice(_NAMES)] = random.choice(_VALUES)
+            holder[random.choice(_NAMES)] = _value(random)
         case 3:
-            holder.append(random.choice(_VALUES))
+            holder.append(_value(random))
         case _:
             value = holder[name]
-            holder[name] = _bent(value, random) if isinstance(value, str) else random.choice(_VALUES)
+            holder[name] = _bent(value, random) if isinstance(value, str) else _value(random)
     return tree
+
+
+def _value(random: Random) -> Any:
+    """One of the values, its own: it may be put into itself later."""
+    return deepcopy(random.choice(_VALUES))
 
 
 def _keys(holder: Any) -> Any:

@@ -27,9 +27,11 @@ from kipql.audit.report import Report
 from kipql.audit.script import parse_script
 from kipql.audit.settings import Settings
 from kipql.cli.places import LakeSpace
+from kipql.limits import Limits
 
 PER_MEMORY = 20
 SPACES = 6
+PATIENT = Limits(seconds=900)
 CHECKS = """
 //! check: robots
 //! message: {key}
@@ -149,7 +151,7 @@ def random_queries(count: int, url: str, folder: Path) -> list[str]:
         nexus = tell(story).nexus
         name = f"random{done}"
         lake.export(nexus, folder, name=name)
-        with lake.open(folder, space=name, engine="spark", master=url, limits=nexus.limits) as opened:
+        with lake.open(folder, space=name, engine="spark", master=url, limits=PATIENT) as opened:
             for query in several:
                 if done >= count:
                     return

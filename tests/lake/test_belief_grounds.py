@@ -201,6 +201,11 @@ def test_errors_are_the_processs(derivations: Derivations, tmp_path: Path, text:
     assert (found[0] if len(found) == 3 else None) == code
 
 
+def test_of_no_rows_nothing_is_said(derivations: Derivations, tmp_path: Path) -> None:
+    (found,) = agree(derivations.nexus, tmp_path, f"{SLOTS} LIMIT 0")
+    assert found[0] == [] and "basis" not in found[1]
+
+
 def test_a_lake_projects_each_target_once_and_no_more_than_the_limit(derivations: Derivations, tmp_path: Path) -> None:
     lake.export(derivations.nexus, tmp_path)
     text = 'FIND(?b.status) WHERE { ?s CONCEPT {} ?t CONCEPT {} ?b BELIEF SLOT (?s, "likes") }'

@@ -144,6 +144,33 @@ def test_only_the_owner_dumps() -> None:
     assert raised.value.code == "NotAuthorized"
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        'ASSERT ("C-1", "same_as", "C-1") {by: "C-1", mode: "stated"}',
+        'CREATE CONCEPT ?c { TYPE "Person" NAME "Late" }',
+    ],
+)
+def test_what_takes_the_lines_of_a_dump_can_not_write_meanwhile(write: str, tmp_path: Path) -> None:
+    nexus, codes = kipql.open(), []
+    nexus.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "Ada" }')
+
+    class Hooked(io.BytesIO):
+        def write(self, data: Any) -> int:
+            if b'"space"' not in data and b"kipql_dump" not in data:
+                try:
+                    nexus.execute(write)
+                except KipError as error:
+                    codes.append(error.code)
+            return super().write(data)
+
+    file = Hooked()
+    nexus.dump(file)
+    assert set(codes) == {"SerializationConflict"}
+    file.seek(0)
+    kipql.load_dump(file, tmp_path / "loaded")
+
+
 def test_a_dump_inside_a_transaction_is_refused(tmp_path: Path) -> None:
     nexus = filled(None)
     with nexus.transaction(), pytest.raises(KipError) as raised:

@@ -1,7 +1,9 @@
 """A read-only opener follows the writer: every operation sees what was acknowledged before it began (decision 0011)."""
 
+import gc
 import shutil
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 import kipql
 from kipql import KipError
+from kipql.nexus import session_of
 from tests.crash.words import CREATE, DEFINE, LIVE, PURGE
 
 CHANGES = "CHANGES AFTER SEQ 0"
@@ -338,3 +341,26 @@ def test_a_rehearsal_in_a_reader_and_a_look_do_not_meet(writer: kipql.Nexus, rea
     thread.join()
     assert not wrong, wrong[0]
     assert reader.digest() == writer.digest()
+
+
+def test_idle_statements_let_go_of_a_state_that_was_read_anew(tmp_path: Path) -> None:
+    """What was purged goes with the last query that still runs on the old state; what waits to be run again holds
+    none (docs/storage.md)."""
+    path = tmp_path / "m"
+    with kipql.open(path, snapshot_after=None) as writer:
+        writer.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "secret" SET FIELDS {key: "k"} }')
+        with kipql.open(path, readonly=True) as reader:
+            find = 'FIND(?c.name) WHERE { ?c {type: "Person", key: :key} }'
+            idle = reader.prepare(find)
+            for _ in range(5):
+                assert idle.query({"key": "k"}).rows == ["secret"]
+                assert reader.query(find, {"key": "k"}).rows == ["secret"]
+                assert reader.query('FIND(?c.name) WHERE { ?c {name: "secret"} }').rows == ["secret"]
+            old = weakref.ref(session_of(reader).space.store.graph)
+            writer.execute('PURGE ?c WHERE { ?c {key: "k"} } CONFIRM "PURGE"')
+            writer.snapshot()
+            writer.execute('CREATE CONCEPT ?a { TYPE "Person" NAME "later" }')
+            assert reader.query('FIND(?c.name) WHERE { ?c {name: "later"} }').rows == ["later"]
+            gc.collect()
+            assert old() is None
+            assert idle.query({"key": "k"}).rows == []

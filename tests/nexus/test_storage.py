@@ -212,11 +212,11 @@ def test_commits_go_on_while_a_backup_is_copied(tmp_path: Path, monkeypatch: pyt
 
     copy = copying._copy
 
-    def slow(sources: Any) -> None:
+    def slow(sources: Any, cancel: Any) -> None:
         nexus.execute(PERSON.format("Late"))
         nexus.execute('PURGE ?c WHERE { ?c {type: "Person", key: "Ada"} } CONFIRM "PURGE"')
         nexus.snapshot()
-        copy(sources)
+        copy(sources, cancel)
 
     monkeypatch.setattr(copying, "_copy", slow)
     with _filled(tmp_path / "m") as nexus:
@@ -228,3 +228,20 @@ def test_commits_go_on_while_a_backup_is_copied(tmp_path: Path, monkeypatch: pyt
     with kipql.open(tmp_path / "copy") as copied:
         assert (copied.digest(), copied.space_seq) == (digest, head)
         assert copied.query('FIND(?c.name) WHERE { ?c {type: "Person", key: "Ada"} }').scalar() == "Ada L."
+
+
+def test_two_principals_keep_their_outcomes_apart_whatever_their_names(tmp_path: Path) -> None:
+    """A key is scoped by its Principal (§34): no name of one reads as the name and the key of another."""
+    people = {"a\n0\nb": "c", "a": "b\n0\nc"}
+    with kipql.open(tmp_path / "m", durability="os") as nexus:
+        for principal, key in people.items():
+            envelope = {"kip": "2.0", "operations": [{"command": PERSON.format("Ada" if key == "c" else "Bob")}]}
+            envelope["execution"] = {"mode": "atomic", "idempotency_key": key}
+            assert nexus.as_principal(principal).request(envelope)["status"] == "succeeded"
+        head = nexus.space_seq
+    with kipql.open(tmp_path / "m", durability="os") as nexus:
+        for principal, key in people.items():
+            envelope = {"kip": "2.0", "operations": [{"command": PERSON.format("Ada" if key == "c" else "Bob")}]}
+            envelope["execution"] = {"mode": "atomic", "idempotency_key": key}
+            assert nexus.as_principal(principal).request(envelope)["status"] == "succeeded"
+        assert nexus.space_seq == head

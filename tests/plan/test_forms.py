@@ -91,6 +91,14 @@ def test_lifted_literals_may_differ_and_nothing_else() -> None:
         assert forms.find(EVERYTHING.replace(old, new)) is None, new
 
 
+@pytest.mark.parametrize("string", ['"abc', '"\\"', '"a\n"', '"a\x00"', '"\\"' * 4_000])
+def test_a_text_with_a_string_that_does_not_end_has_no_form(string: str) -> None:
+    """What stands behind its quote is not looked at: that would take time in the square of the quotes."""
+    text = f'FIND("shown") WHERE {{ ?c {{key: "h1"}} }} LIMIT 5 CURSOR {string}'
+    assert cut(text) == ((text,), [])
+    assert cut(f"5 // {string.splitlines()[0]}")[1][0] == "5"  # in a comment it is no string
+
+
 def test_what_is_no_query_is_never_of_a_known_form() -> None:
     """Read-only safety is by the tree: a text is taken for a read only when it has the tree of one (§76)."""
     with kipql.open() as nexus:

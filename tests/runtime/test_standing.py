@@ -55,7 +55,7 @@ def test_a_page_that_a_cursor_continues_is_not_completed():
 def test_an_error_still_points_into_the_text(nexus):
     text = 'FIND(?c) WHERE { ?c {type: "Nothing"} }'
     with pytest.raises(kipql.KipError) as caught:
-        nexus.prepare(text, as_of=1)
+        nexus.prepare(text, as_of=1).query()
     span = caught.value.span
     assert text[span.start : span.end] == '"Nothing"'
 

@@ -197,3 +197,35 @@ def test_many_threads_write_while_snapshots_are_written(tmp_path: Path) -> None:
     space.close()
     with store(folder, readonly=True) as again:
         assert (again.head, again.digest(), len(again.view().rows(CONCEPT))) == (head, digest, rows)
+
+
+def test_a_commit_that_begins_while_the_journal_is_exchanged_waits_for_it(tmp_path: Path) -> None:
+    """The old file is closed and the new one not open yet: that is no reason to refuse."""
+    found: list[object] = []
+
+    class Exchanging(Unsynced):
+        def rename(self, source: Path, target: Path) -> None:
+            super().rename(source, target)
+            if target.name == "journal" and ready:
+                ready.pop().start()
+
+        def sync_folder(self, path: Path) -> None:
+            if any(thread.is_alive() for thread in threads):
+                time.sleep(0.2)  # the other thread gets to the journal
+
+    def write() -> None:
+        try:
+            found.append(commit(space, lambda tx: tx.create(concept("meanwhile"))))
+        except Exception as error:
+            found.append(error)
+
+    ready: list[threading.Thread] = []
+    threads = [threading.Thread(target=write)]
+    with store(tmp_path / "space", files=Exchanging(), snapshot_after=None) as space:
+        commit(space, lambda tx: tx.create(concept("before")))
+        ready += threads
+        space.snapshot()
+        threads[0].join(20)
+        assert not ready and [type(each) for each in found] == [int], found
+    with store(tmp_path / "space", readonly=True) as again:
+        assert again.head == 2

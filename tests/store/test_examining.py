@@ -75,6 +75,9 @@ def _last_less(rows: "array[int]") -> "array[int]":
         ("propositions.subjects", _swapped),
         ("incoming.concepts.rows", _swapped),
         ("slots.nexts", _swapped),
+        ("history.bounds.0", _last_less),
+        ("history.changed", _swapped),
+        ("left_seqs.2", lambda seqs: seqs[:-1]),
     ],
 )
 def test_a_posting_that_says_something_else_is_found(name: str, edit: Any, tmp_path: Path) -> None:

@@ -59,6 +59,17 @@ def summary(report: Report) -> str:
 
 
 def _parts(report: Report) -> Iterator[str]:
+    written = sum(1 for outcome in report.outcomes if outcome.receipt is not None)
+    if report.checks or report.spaces or report.baseline or not (written or report.problems):
+        yield from _found(report)
+    if written:
+        yield f"{many(written, 'mutation')} applied"
+    if report.problems:
+        yield f"{len(report.problems)} could not run"
+
+
+def _found(report: Report) -> Iterator[str]:
+    """What the checks came to; not said of a script that has none."""
     checks = report.checks
     where = f"{_spaces(report)}, " if report.spaces else ""
     yield f"{where}{many(len(checks), 'check')}: {sum(1 for check in checks if check.passed)} passed"
@@ -73,10 +84,6 @@ def _parts(report: Report) -> Iterator[str]:
     ):
         if count:
             yield f"{count} {word}"
-    if written := sum(1 for outcome in report.outcomes if outcome.receipt is not None):
-        yield f"{many(written, 'mutation')} applied"
-    if report.problems:
-        yield f"{len(report.problems)} could not run"
 
 
 def _spaces(report: Report) -> str:

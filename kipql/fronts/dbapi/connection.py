@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import kipql
+from kipql import lang
 from kipql.fronts.dbapi import errors
 from kipql.fronts.dbapi.cursor import Cursor
 from kipql.fronts.dbapi.errors import mapping, misuse
@@ -103,8 +104,8 @@ class Connection:
     def run(self, text: str, parameters: Any) -> tuple[Result | Receipt, str]:
         """The answer to one statement, and its language; what cursors call."""
         nexus = self.nexus
-        node = kipql.parse(text)
-        language = kipql.classify(node)
+        node = lang.parse(text)
+        language = lang.classify(node)
         if language != "KML":
             return (self._transaction or nexus).query(text, parameters), language
         if self._transaction is None and (self.autocommit or isinstance(node, ast.Define)):

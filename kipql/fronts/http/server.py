@@ -19,8 +19,7 @@ def run(
 
     Raises OSError when the address can not be bound.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=2048) as bound:
+    with _bound(host, port) as bound:
         config = uvicorn.Config(
             application(nexus, tokens, settings),
             log_level="warning",
@@ -32,9 +31,22 @@ def run(
         )
         server = uvicorn.Server(config)
         _stop_at_signals(server)
-        shown = f"[{host}]" if family == socket.AF_INET6 else host
-        listening(f"http://{shown}:{bound.getsockname()[1]}")
+        listening(f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}")
         server.run(sockets=[bound])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens. It names its protocol: asyncio sets TCP_NODELAY only where it is named, and without that
+    an answer waits 40 ms for an acknowledgement."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(2048)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def _stop_at_signals(server: Any) -> None:

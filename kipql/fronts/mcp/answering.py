@@ -39,7 +39,11 @@ def answer(nexus: Nexus, arguments: Mapping[str, Json], page: Page, *, reads: bo
     for at, result in enumerate(reply["results"]):
         if at in asked.cut:
             _remark(result, page.rows)
-        if "receipt" not in result and len(json_text(result.get("result"))) > page.characters:
+        if (
+            reply.get("receipt") is None
+            and "receipt" not in result
+            and len(json_text(result.get("result"))) > page.characters
+        ):
             _refuse(reply, at, page)
     return reply
 
@@ -50,7 +54,8 @@ def _remark(result: dict[str, Any], rows: int) -> None:
 
 
 def _refuse(reply: dict[str, Any], at: int, page: Page) -> None:
-    """A read whose rows are too large for a page fails as a whole: half of an answer would read like one."""
+    """A read whose rows are too large for a page fails as a whole: half of an answer would read like one. What was
+    committed is told whatever its size."""
     error = KipError(
         "ResultLimitExceeded",
         f"the rows are more than {page.characters} characters",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kipql.lake.reading import LakeReading
 
 CHUNK = 5_000
-"""Targets that are in memory at once, with all that they rest on."""
+"""Targets that are in memory at once, with all that they rest on; four times as many where only statuses are read."""
 
 Row = tuple[Any, ...]
 
@@ -70,11 +70,11 @@ def _kind(low: Lowering, column: str) -> Kind:
 
 
 def _targets(low: Lowering, relation: Relation, keys: list[str]) -> list[Row]:
-    """The distinct targets of the solutions."""
+    """The distinct targets of the solutions, in order, so that those of a chunk lie together in the files."""
     if not keys:
         return [()] if low.engine.count(relation.name) else []
     select = exp.select(*(named(col(key), key) for key in keys)).from_(table(relation.name)).distinct()
-    return low.engine.rows(select)
+    return low.engine.rows(select.order_by(*(col(key) for key in keys)))
 
 
 def _beliefs(
@@ -90,15 +90,17 @@ def _beliefs(
     reading.believes = True
     at = {column: place for place, column in enumerate(dict.fromkeys(places.values()))}
     rows: list[Row] = []
-    for begin in range(0, len(targets), CHUNK):
-        chunk = targets[begin : begin + CHUNK]
+    statuses = _statuses(wants)
+    size = 4 * CHUNK if statuses else CHUNK
+    for begin in range(0, len(targets), size):
+        chunk = targets[begin : begin + size]
         reading.turn()
         believer = LakeBeliever(operator, reading.view, low.values, reading.budget)  # type: ignore[arg-type]
         asked = []
         for target in chunk:
             cells = {role: _cell(low, terms[role], target[at[column]], operator) for role, column in places.items()}
             asked.append((target, cells))
-        believer.prefetch([cells for _, cells in asked], statuses=_statuses(wants))
+        believer.prefetch([cells for _, cells in asked], statuses=statuses)
         for target, cells in asked:
             reading.budget.spend()
             for binding, object_ in believer.made(cells):

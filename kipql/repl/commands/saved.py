@@ -2,6 +2,7 @@
 
 import time
 
+from kipql.escape import terminal
 from kipql.repl import saved
 from kipql.repl.registry import command
 from kipql.repl.shell import Shell
@@ -31,7 +32,7 @@ def save(shell: Shell, rest: str) -> None:
 )
 def run(shell: Shell, rest: str) -> None:
     if not rest:
-        shell.console.show("\n".join(saved.names()) or "nothing is saved")
+        shell.console.show("\n".join(map(terminal, saved.names())) or "nothing is saved")
         return
     name, *given = words(rest)
     text, before = saved.load(name), dict(shell.parameters)

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+from kipql.escape import terminal
 from kipql.limits import SECONDS, Limits
 from kipql.repl.registry import command
 from kipql.repl.shell import Shell
@@ -32,14 +33,14 @@ def open_(shell: Shell, rest: str) -> None:
     shell.base, shell.path = opened, path
     shell.as_of = shell.for_time = shell.last = shell.canon = None
     shell._labels.clear()
-    shell.console.aside(f"opened {path or 'an empty memory'} at {opened.space_seq}")
+    shell.console.aside(f"opened {terminal(path or 'an empty memory')} at {opened.space_seq}")
 
 
 @command("output", "[FILE | off]", "Append answers to a file; off: to the screen again.", offers=lambda _: ("off",))
 def output(shell: Shell, rest: str) -> None:
     if rest:
         shell.console.redirect(None if rest == "off" else words(rest)[0])
-    shell.console.aside(f"answers go to {shell.console.path or 'the screen'}")
+    shell.console.aside(terminal(f"answers go to {shell.console.path or 'the screen'}"))
 
 
 @command("limits", "[NAME=VALUE | clear]", "Show the limits of a statement, or narrow one.", offers=lambda _: _limits())
