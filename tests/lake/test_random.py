@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kipql import lake
@@ -13,7 +13,12 @@ from tests.properties.memories import memories
 from tests.properties.queries import Query, queries
 from tests.properties.test_queries import sort_columns
 
-often = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=SLOW)
+often = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=SLOW,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a smaller example would be minutes of exports away
+)
 several = st.lists(queries(), min_size=4, max_size=8)
 
 

@@ -15,9 +15,10 @@ from kipql.exec.grouping import AGGREGATES
 from kipql.exec.sorting import sorted_by
 from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL
 from kipql.lake.cells import value as value_of
-from kipql.lake.lower.expressions import Expressions, Val
+from kipql.lake.lower.expressions import Expressions
 from kipql.lake.lower.sql import Sql, among, call, case, coalesce, col, eq, every, first, is_null, lit, named, table
 from kipql.lake.lower.steps import Lowering, Relation
+from kipql.lake.lower.values import Val, cell_of, number_of, text_of
 from kipql.lake.lower.wants import Want
 from kipql.limits import Budget
 from kipql.plan import nodes
@@ -116,7 +117,7 @@ def _keys(low: Lowering, expressions: Expressions, sort: nodes.Sort) -> list[exp
 
     if value.kind in ("text", "number"):
         return [ordered(value.sql)]
-    cell = expressions.cell(value)
+    cell = cell_of(value)
     mark = first(cell)
     unordered = among(mark, [lit(one) for one in "[{@>%"])
     where = lit(json.dumps([sort.where.start, sort.where.end]))
@@ -132,11 +133,11 @@ def _keys(low: Lowering, expressions: Expressions, sort: nodes.Sort) -> list[exp
         refused,
     )
     as_cell = Val("cell", cell.copy())
-    text = case((eq(mark.copy(), lit("$")), cell.copy()), other=expressions.text(as_cell))
+    text = case((eq(mark.copy(), lit("$")), cell.copy()), other=text_of(as_cell))
     return [
         ordered(rank),
         ordered(case((among(cell.copy(), [lit("true"), lit("false")]), eq(cell.copy(), lit("true"))))),
-        ordered(expressions.number(as_cell)),
+        ordered(number_of(as_cell)),
         ordered(text),
     ]
 
@@ -166,12 +167,12 @@ def _groups(low: Lowering, relation: Relation, engine: "Engine", budget: Budget)
 
 def _aggregate(expressions: Expressions, item: nodes.Aggregate, shown: Shown) -> Read:
     value = expressions.value(item.operand)
-    operand = value.sql if value.kind in ("code", "text", "number") else expressions.cell(value)
+    operand = value.sql if value.kind in ("code", "text", "number") else cell_of(value)
     if item.function == "COUNT":
         counted = exp.Distinct(expressions=[operand]) if item.distinct else operand
         at = shown.add(exp.Count(this=counted))
         return lambda row: int(row[at])
-    at = shown.add(exp.ArrayAgg(this=expressions.cell(value)))
+    at = shown.add(exp.ArrayAgg(this=cell_of(value)))
     finish, where = AGGREGATES[item.function], item.where
 
     def read(row: Row) -> Any:
@@ -211,7 +212,7 @@ def _item(
             value = expressions.value(item)
             if value.kind == "constant":
                 return lambda row: value.constant
-            at = add(expressions.cell(value))
+            at = add(cell_of(value))
             return lambda row: _shown(row[at])
 
 

@@ -17,8 +17,9 @@ from kipql.exec import fields
 from kipql.exec.operators.belief import Believer
 from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL, text
 from kipql.lake.layout import Kind
+from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.sql import col, eq, named, same, table
-from kipql.lake.lower.steps import Draft, Lowering, Relation
+from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import Want, unsupported
 from kipql.model import PROPOSITION, kind_of
 from kipql.plan import nodes

@@ -3,9 +3,10 @@
 from sqlglot import exp
 
 from kipql.lake.lower import beliefs, edges, paths, patterns
+from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.expressions import Expressions
 from kipql.lake.lower.sql import Sql, coalesce, col, eq, every, is_null, lit, named, null, same, some, table
-from kipql.lake.lower.steps import Draft, Lowering, Relation
+from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import kinds, unsupported, used
 from kipql.plan import nodes
 

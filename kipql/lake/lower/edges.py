@@ -4,6 +4,7 @@ from sqlglot import exp
 
 from kipql.exec.terms import symbol_lineage
 from kipql.lake import layout
+from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.patterns import codes_of, held_term, term_cell, with_terms
 from kipql.lake.lower.sql import (
     Sql,
@@ -20,7 +21,7 @@ from kipql.lake.lower.sql import (
     shown_id,
     some,
 )  # fmt: skip
-from kipql.lake.lower.steps import Draft, Lowering, Relation
+from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import unsupported
 from kipql.model import CORE_STRUCTURAL
 from kipql.plan import nodes

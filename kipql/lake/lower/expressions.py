@@ -4,18 +4,14 @@ SQL's NULL is unknown. What SQL compares exactly as KQL does is said in SQL; eve
 engine's own logic (`cells`), so that nothing is approximated.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from kipql.exec.expressions import check_constants
 from kipql.lake.cells import limits_text, text
-from kipql.lake.lower.members import quote
 from kipql.lake.lower.sql import (
     Sql,
-    among,
     call,
     case,
     cast,
@@ -33,23 +29,11 @@ from kipql.lake.lower.sql import (
     unless_null_text,
 )  # fmt: skip
 from kipql.lake.lower.steps import Lowering, Relation
+from kipql.lake.lower.values import Val, bare, cell_of, is_equal, is_ordered, number_of, truth_of
 from kipql.lake.lower.wants import BOUNDS, Want, unsupported
 from kipql.plan import nodes
 from kipql.plan.functions import STRENGTH
-from kipql.plan.logic import equal, ordered
 from kipql.values import json_type
-
-ORDERS: dict[str, Callable[..., Sql]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
-
-
-@dataclass(frozen=True, slots=True)
-class Val:
-    """A value in SQL. `kind` says what `sql` is: a cell, bare text, a number, a truth, the code of an element, or a
-    constant, which is `constant`."""
-
-    kind: str  # cell | text | number | truth | code | constant
-    sql: Sql
-    constant: Any = None
 
 
 class Expressions:
@@ -80,22 +64,6 @@ class Expressions:
                 return Val("truth", self.truth(expression))
             case _:
                 raise unsupported("an array or an object of values inside an expression", None)
-
-    def cell(self, value: Val) -> Sql:
-        """The text of a value; NULL for null."""
-        match value.kind:
-            case "cell":
-                return value.sql
-            case "text":
-                return quote(value.sql)
-            case "number":
-                return call("kip_number", value.sql)
-            case "truth":
-                return case((value.sql, lit("true")), (exp.Not(this=exp.Paren(this=value.sql.copy())), lit("false")))
-            case "code":
-                return concat(lit("@"), cast(value.sql, "VARCHAR"))
-            case _:
-                return null("VARCHAR") if value.constant is None else value.sql
 
     def _load(self, name: str) -> Val:
         if name not in self.scope:
@@ -135,14 +103,14 @@ class Expressions:
                     (exp.GTE(this=column, expression=lit(0)), concat(lit("@"), cast(column.copy(), "VARCHAR")))
                 )
                 return coalesce(literal, boxed)
-        return self.cell(self.value(expression))
+        return cell_of(self.value(expression))
 
     def _member(self, name: str, steps: tuple[str, ...]) -> Val:
         if name not in self.scope or self.low.shapes[name] == "symbol":
             return Val("constant", lit(None))
         found = col(self.low.column_of(name, Want("member", steps)), "r")
         if steps[-1] in ("schema_ref", "predicate_ref"):
-            ref = case((eq(found, found.copy()), _bare(found.copy())))
+            ref = case((eq(found, found.copy()), bare(found.copy())))
             return Val("cell", concat(lit("$"), self.low.lineage(ref)))
         return Val("cell", found)
 
@@ -159,24 +127,24 @@ class Expressions:
             number = value.constant
             found = -number if json_type(number) == "number" else None
             return Val("constant", lit(None if found is None else text(found)), found)
-        return Val("number", exp.Neg(this=exp.Paren(this=self.number(value))))
+        return Val("number", exp.Neg(this=exp.Paren(this=number_of(value))))
 
     def _apply(self, apply: nodes.Apply) -> Val:
         name = apply.function
         if name == STRENGTH:
-            facet = self.cell(self.value(apply.args[0]))
+            facet = cell_of(self.value(apply.args[0]))
             return Val("cell", call("kip_strength", facet, cast(lit(self.low.view.now), "BIGINT")))
         check_constants(apply, self.low.values)
         first_, second = apply.args[0], apply.args[1] if len(apply.args) > 1 else None
         match name:
             case "IS_NULL" | "IS_NOT_NULL":
-                absent = is_null(self.cell(self.value(first_)))
+                absent = is_null(cell_of(self.value(first_)))
                 return Val("truth", absent if name == "IS_NULL" else exp.Not(this=absent))
             case "IN":
                 assert second is not None
                 return Val("truth", self._in(self.value(first_), second))
             case "IS_ELEMENT":
-                cell = self.cell(self.value(first_))
+                cell = cell_of(self.value(first_))
                 return Val("truth", coalesce(eq(first(cell), lit("@")), exp.false()))
             case "LITERAL_TYPE":
                 return Val("cell", call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_)))
@@ -185,9 +153,9 @@ class Expressions:
                 return Val("truth", eq(found, lit("true")))
             case _:
                 assert second is not None
-                cells = (self.cell(self.value(first_)), self.cell(self.value(second)))
+                cells = (cell_of(self.value(first_)), cell_of(self.value(second)))
                 found = call("kip_call_2", lit(name), self._limits.copy(), *cells)
-                return Val("truth", _truth_of(found))
+                return Val("truth", truth_of(found))
 
     def _in(self, value: Val, listed: nodes.Expression) -> Sql:
         if isinstance(listed, nodes.Const):
@@ -198,10 +166,10 @@ class Expressions:
         elif isinstance(listed, nodes.Listing):
             options = [self.value(item) for item in listed.items]
         else:
-            cells = (self.cell(value), self.cell(self.value(listed)))
-            return _truth_of(call("kip_call_2", lit("IN"), self._limits.copy(), *cells))
-        found = some(self.equal(value, option) for option in options)
-        return case((not_null(self.cell(value)), found)) if not options or value.kind != "constant" else found
+            cells = (cell_of(value), cell_of(self.value(listed)))
+            return truth_of(call("kip_call_2", lit("IN"), self._limits.copy(), *cells))
+        found = some(is_equal(value, option) for option in options)
+        return case((not_null(cell_of(value)), found)) if not options or value.kind != "constant" else found
 
     # --- truth
 
@@ -229,16 +197,16 @@ class Expressions:
             case "constant":
                 return lit(value.constant) if isinstance(value.constant, bool) else null("BOOLEAN")
             case "cell":
-                return _truth_of(value.sql)
+                return truth_of(value.sql)
             case _:
                 return null("BOOLEAN")
 
     def _compare(self, op: str, left: nodes.Expression, right: nodes.Expression) -> Sql:
         ends = (self._end(left, right), self._end(right, left))
         if op in ("==", "!="):
-            found = self.equal(*ends)
+            found = is_equal(*ends)
             return found if op == "==" else exp.Not(this=exp.Paren(this=found))
-        return self._ordered(op, *ends)
+        return is_ordered(op, *ends)
 
     def _end(self, expression: nodes.Expression, other: nodes.Expression) -> Val:
         """An operand; an end of valid time is bare text where it meets a text or another end."""
@@ -248,99 +216,3 @@ class Expressions:
             if meets_text or self._bound(other) is not None:
                 return Val("text", bound)
         return self.value(expression)
-
-    def equal(self, left: Val, right: Val) -> Sql:
-        """`left == right`, NULL for unknown."""
-        if left.kind == "constant" and right.kind == "constant":
-            known = equal(left.constant, right.constant)
-            return null("BOOLEAN") if known is None else lit(known)
-        if left.kind == "constant":
-            left, right = right, left
-        if right.kind == "constant":
-            return self._equals_constant(left, right.constant)
-        if left.kind == right.kind and left.kind in ("text", "number", "code", "truth"):
-            return eq(exp.Paren(this=left.sql), exp.Paren(this=right.sql))
-        return call("kip_equal", self.cell(left), self.cell(right))
-
-    def _equals_constant(self, value: Val, constant: Any) -> Sql:
-        kind = json_type(constant)
-        if constant is None:
-            return null("BOOLEAN")
-        if value.kind == "text":
-            return eq(value.sql, lit(constant)) if kind == "string" else null("BOOLEAN")
-        if value.kind == "number" and kind == "number":
-            return eq(value.sql, lit(float(constant)))
-        if value.kind == "cell" and kind in ("string", "number", "boolean"):
-            return self._cell_equals(value.sql, constant, kind)
-        return call("kip_equal", self.cell(value), lit(text(constant)))
-
-    def _cell_equals(self, cell: Sql, constant: Any, kind: str) -> Sql:
-        written = lit(text(constant))
-        if kind == "number":
-            return case((_is_number(cell), eq(cell.copy(), written)))
-        if kind == "boolean":
-            return case((among(cell, [lit("true"), lit("false")]), eq(cell.copy(), written)))
-        mark = first(cell)
-        others = among(mark.copy(), [lit("{"), lit("@"), lit("$"), lit(">")])
-        return case(
-            (eq(mark, lit('"')), eq(cell.copy(), written)), (others, call("kip_equal", cell.copy(), written.copy()))
-        )
-
-    def _ordered(self, op: str, left: Val, right: Val) -> Sql:
-        if left.kind == "constant" and right.kind == "constant":
-            known = ordered(op, left.constant, right.constant)
-            return null("BOOLEAN") if known is None else lit(known)
-        compare = ORDERS[op]
-        kinds = {_scalar(left), _scalar(right)}
-        if kinds == {"text"} or (
-            "text" in kinds and kinds <= {"text", "cell"} and "constant" in (left.kind, right.kind)
-        ):
-            return compare(this=self.text(left), expression=self.text(right))
-        if kinds == {"number"} or ("number" in kinds and kinds <= {"number", "cell"}):
-            return compare(this=self.number(left), expression=self.number(right))
-        if kinds & {"text", "number"} and "cell" not in kinds:
-            return null("BOOLEAN")
-        return call("kip_ordered", lit(op), self.cell(left), self.cell(right))
-
-    def text(self, value: Val) -> Sql:
-        """Bare text; NULL for what is no string."""
-        if value.kind == "text":
-            return value.sql
-        if value.kind == "constant":
-            return lit(value.constant)
-        cell = value.sql
-        plain = case(
-            (eq(exp.StrPosition(this=cell.copy(), substr=lit("\\")), lit(0)), _bare(cell.copy())),
-            other=call("kip_string", cell.copy()),
-        )
-        return case((eq(first(cell), lit('"')), plain))
-
-    def number(self, value: Val) -> Sql:
-        """A DOUBLE; NULL for what is no number."""
-        if value.kind == "number":
-            return value.sql
-        if value.kind == "constant":
-            return lit(float(value.constant)) if json_type(value.constant) == "number" else null("DOUBLE")
-        if value.kind != "cell":
-            return null("DOUBLE")
-        return case((_is_number(value.sql), cast(value.sql.copy(), "DOUBLE")))
-
-
-def _scalar(value: Val) -> str:
-    if value.kind != "constant":
-        return value.kind
-    return {"string": "text", "number": "number"}.get(json_type(value.constant), "other")
-
-
-def _is_number(cell: Sql) -> Sql:
-    return among(first(cell.copy()), [lit(mark) for mark in "-0123456789"])
-
-
-def _bare(cell: Sql) -> Sql:
-    """The text between the quotes of a JSON string without escapes."""
-    size = exp.Sub(this=exp.Length(this=cell.copy()), expression=lit(2))
-    return exp.Substring(this=cell, start=lit(2), length=size)
-
-
-def _truth_of(cell: Sql) -> Sql:
-    return case((eq(cell, lit("true")), exp.true()), (eq(cell.copy(), lit("false")), exp.false()))

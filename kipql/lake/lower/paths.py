@@ -7,9 +7,10 @@ hop limit the query fails, as in the process. Zero hops are the element itself.
 from sqlglot import exp
 
 from kipql.lake import layout
+from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.patterns import bind_end, codes_of, held_term, path_end, with_terms
 from kipql.lake.lower.sql import Sql, among, coalesce, col, eq, every, lit, named, table
-from kipql.lake.lower.steps import Draft, Lowering, Relation
+from kipql.lake.lower.steps import Lowering, Relation
 from kipql.limits import exhausted
 from kipql.plan import nodes
 

@@ -6,6 +6,8 @@ from kipql.exec.terms import canonical_terms, constant_terms, known_element, kno
 from kipql.lake import layout
 from kipql.lake.cells import text
 from kipql.lake.lower import members
+from kipql.lake.lower.along import with_payload
+from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.sql import (
     Sql,
     among,
@@ -26,7 +28,7 @@ from kipql.lake.lower.sql import (
     some,
     table,
 )  # fmt: skip
-from kipql.lake.lower.steps import Draft, Lowering, Relation, with_payload
+from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import unsupported
 from kipql.model import EVIDENCE, PROPOSITION
 from kipql.plan import nodes

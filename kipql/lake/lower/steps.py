@@ -5,16 +5,14 @@ Solutions are a set until they are counted, so that a step may say one twice.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from kipql.lake import layout
-from kipql.lake.lower import members
 from kipql.lake.lower.sql import (
     Sql,
-    call,
     case,
     cast,
     coalesce,
@@ -28,13 +26,12 @@ from kipql.lake.lower.sql import (
     le,
     lit,
     named,
-    null,
     rest,
     some,
     table,
 )  # fmt: skip
 from kipql.lake.lower.wants import Want, elements_only, wanted
-from kipql.model import EVIDENCE, KINDS
+from kipql.model import KINDS
 from kipql.plan import nodes
 from kipql.values import Json
 
@@ -194,196 +191,3 @@ class Lowering:
         if self.shapes[variable] == "term":
             return cell
         return case((eq(first(cell), lit("@")), cast(rest(cell.copy()), "BIGINT")))
-
-
-class Draft:
-    """A step that extends the solutions of a relation: joins, conditions and what they bind."""
-
-    def __init__(self, low: Lowering, relation: Relation, *, single: bool = False) -> None:
-        """`single`: of each solution that comes in, no two go out that are the same."""
-        self.low = low
-        self.once = single and relation.once
-        self.relation = relation
-        self.scope = dict(relation.scope)
-        self.outputs: dict[str, Sql] = {}
-        self.conditions: list[Sql] = []
-        self.select = exp.select().from_(table(relation.name, "r"))
-        self._fresh: dict[str, Sql] = {}
-        self._unfilled: list[str] = []
-        self._aliases = 0
-        self.carry = tuple(name for name in relation.carry if not name.startswith(TERM))
-        for column in (*low.all_columns(relation.scope), *self.carry):
-            self.outputs[column] = col(column, "r")
-
-    def alias(self) -> str:
-        """A fresh table alias."""
-        self._aliases += 1
-        return f"j{self._aliases}"
-
-    def left_join(self, step: str, on: Mapping[str, Sql]) -> str:
-        """Join a step where its columns are what is said, or nothing is; its alias."""
-        alias = self.alias()
-        conditions = every(eq(col(name, alias), value) for name, value in on.items())
-        self.select.join(table(step, alias), on=conditions, join_type="left", copy=False)
-        return alias
-
-    def join(self, step: str, alias: str) -> None:
-        """Join a step; its conditions come later."""
-        self.select.join(table(step, alias), join_type="cross", copy=False)
-
-    def when(self, *conditions: Sql) -> None:
-        """Keep only what satisfies these."""
-        self.conditions.extend(conditions)
-
-    def canonical(self, code: Sql) -> Sql:
-        """The canonical identity of a code."""
-        if not self.low.view.has_merges:
-            return code
-        alias = self.left_join(self.low.base(layout.IDENTITIES.name), {"code": code})
-        return coalesce(col("canonical", alias), code.copy())
-
-    def held(self, variable: str) -> bool | None:
-        """Whether a variable is bound before: in every solution, in some (False), in none (None)."""
-        return self.relation.scope.get(variable)
-
-    def bind(self, variable: str, cell: Sql, along: Mapping[Want, Sql] | None = None) -> None:
-        """Bind a variable to a cell that is never NULL, or check it where it is bound.
-
-        along  what goes along with it, where the row at hand says it; found by its code otherwise
-        """
-        low, column = self.low, self.low.columns[variable]
-        if variable in self._fresh:
-            self.when(eq(self._fresh[variable].copy(), cell))
-            return
-        before = self.held(variable)
-        if before:
-            self.when(eq(col(column, "r"), cell))
-            return
-        if before is False:
-            self.when(some((is_null(col(column, "r")), eq(col(column, "r"), cell))))
-            cell = coalesce(col(column, "r"), cell.copy())
-        self._fresh[variable] = cell
-        self.scope[variable] = True
-        self.outputs[column] = cell
-        for want, name in low.along(variable):
-            if along is not None and want in along:
-                self.outputs[name] = along[want]
-            else:
-                self.outputs.pop(name, None)
-                if variable not in self._unfilled:
-                    self._unfilled.append(variable)
-
-    def rebind(self, variable: str, cell: Sql) -> None:
-        """A variable that some solutions bound, with the cell that every one has now."""
-        self._fresh[variable] = cell
-        self.scope[variable] = True
-        self.outputs[self.low.columns[variable]] = cell
-        for _, name in self.low.along(variable):
-            self.outputs.pop(name, None)
-        if self.low.along(variable):
-            self._unfilled.append(variable)
-
-    def done(self, *, distinct: bool = False) -> Relation:
-        """The relation that this step makes."""
-        select = self.select.select(*(named(value, name) for name, value in self.outputs.items()), copy=False)
-        if not self.outputs:
-            select = select.select(named(lit(1), "unit"), copy=False)
-        if self.conditions:
-            select = select.where(every(self.conditions), copy=False)
-        if distinct:
-            select = select.distinct()
-        made = Relation(self.low.step(select), self.scope, self.carry, self.once)
-        while self._unfilled:
-            variable = self._unfilled.pop(0)
-            made = filled(
-                self.low, made, variable, {name for later in self._unfilled for _, name in self.low.along(later)}
-            )
-        return made
-
-
-def filled(low: Lowering, relation: Relation, variable: str, later: set[str]) -> Relation:
-    """The relation with what goes along with a variable, found by its cell; the columns `later` are not there yet."""
-    wants = list(low.along(variable))
-    others = [name for name in relation.scope if name != variable]
-    kept = [*(name for name in low.all_columns(others) if name not in later), low.columns[variable], *relation.carry]
-    select = exp.select(*(col(name, "r") for name in kept)).from_(table(relation.name, "r"))
-    code = low.code(variable)
-    found: dict[str, Sql] = {}
-    kinds = low.narrowed.get(variable, ALL_KINDS)
-    elements = [(want, name) for want, name in wants if want.what in ("member", "bound", "whole", "payload")]
-    kinds = frozenset(kind for kind in kinds if any(_has(kind, want) for want, _ in elements))
-    if elements and len(kinds) == 1:
-        # members are made of the rows that were found, not of the whole table before
-        (kind,) = kinds
-        source = low.base(layout.STATE_TABLES[kind].name)
-        select.join(table(source, "e"), on=eq(col("code", "e"), code), join_type="left", copy=False)
-        if kind == EVIDENCE and any(members.reads_payload(want) for want, _ in elements):
-            select = with_payload(low, select, "e")
-        found.update({name: _want(low, kind, want, "e") for want, name in elements})
-    elif elements and kinds:
-        step = _elements(low, sorted(kinds), elements)
-        select.join(table(step, "e"), on=eq(col("code", "e"), code), join_type="left", copy=False)
-        found.update({name: col(name, "e") for _, name in elements})
-    for want, name in wants:
-        if want.what == "literal":
-            select, found[name] = _literal(low, select, variable, name)
-        elif want.what == "ref":
-            found[name] = null("VARCHAR")
-        else:
-            found.setdefault(name, null("VARCHAR"))
-    if low.shapes[variable] == "any":
-        _inside(low, variable, wants, found)
-    return replace(
-        relation, name=low.step(select.select(*(named(value, name) for name, value in found.items()), copy=False))
-    )
-
-
-def _has(kind: int, want: Want) -> bool:
-    return want.what == "whole" or (
-        members.has(kind, want.steps) if want.what == "member" else kind == {"bound": 2, "payload": 3}[want.what]
-    )
-
-
-def _elements(low: Lowering, kinds: list[int], wants: list[tuple[Want, str]]) -> str:
-    """(code, wants) of the elements of several kinds."""
-    parts = []
-    for kind in kinds:
-        source = low.base(layout.STATE_TABLES[kind].name)
-        part = exp.select(col("code", "k")).from_(table(source, "k"))
-        if kind == EVIDENCE and any(members.reads_payload(want) for want, _ in wants):
-            part = with_payload(low, part, "k")
-        part = part.select(*(named(_want(low, kind, want, "k"), name) for want, name in wants))
-        parts.append(part)
-    whole = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
-    return low.step(exp.select("*").from_(whole.subquery("u")))
-
-
-def _want(low: Lowering, kind: int, want: Want, at: str) -> Sql:
-    reads = kind != EVIDENCE and members.reads_payload(want)
-    return null("VARCHAR") if reads else members.want(kind, want, at, low.view.facet_refs())
-
-
-def with_payload(low: Lowering, select: exp.Select, at: str) -> exp.Select:
-    """Join the payloads of Evidence rows as `payload`."""
-    on = eq(col("code", "payload"), col("code", at))
-    return select.join(table(low.base(layout.PAYLOADS.name), "payload"), on=on, join_type="left")
-
-
-def _literal(low: Lowering, select: exp.Select, variable: str, name: str) -> tuple[exp.Select, Sql]:
-    if low.shapes[variable] != "term":
-        return select, null("VARCHAR")
-    on = eq(col("code", f"l{name}"), col(low.columns[variable], "r"))
-    return select.join(table(layout.LITERALS.name, f"l{name}"), on=on, join_type="left"), col("json", f"l{name}")
-
-
-def _inside(low: Lowering, variable: str, wants: list[tuple[Want, str]], found: dict[str, Sql]) -> None:
-    """Members of a cell that is a value or an edge are inside it."""
-    import json
-
-    cell = col(low.columns[variable], "r")
-    for want, name in wants:
-        if want.what != "member":
-            continue
-        steps = lit(json.dumps(list(want.steps)))
-        inside = call("kip_member", cell.copy(), steps)
-        found[name] = case((eq(first(cell.copy()), lit("@")), found[name]), other=inside)

@@ -1,0 +1,100 @@
+"""What goes along with a variable that a step bound without its row at hand: found by its cell, in a further step."""
+
+import json
+from dataclasses import replace
+
+from sqlglot import exp
+
+from kipql.lake import layout
+from kipql.lake.lower import members
+from kipql.lake.lower.sql import Sql, call, case, col, eq, first, lit, named, null, table
+from kipql.lake.lower.steps import ALL_KINDS, Lowering, Relation
+from kipql.lake.lower.wants import Want
+from kipql.model import EVIDENCE
+
+
+def filled(low: Lowering, relation: Relation, variable: str, later: set[str]) -> Relation:
+    """The relation with what goes along with a variable, found by its cell; the columns `later` are not there yet."""
+    wants = list(low.along(variable))
+    others = [name for name in relation.scope if name != variable]
+    kept = [*(name for name in low.all_columns(others) if name not in later), low.columns[variable], *relation.carry]
+    select = exp.select(*(col(name, "r") for name in kept)).from_(table(relation.name, "r"))
+    code = low.code(variable)
+    found: dict[str, Sql] = {}
+    kinds = low.narrowed.get(variable, ALL_KINDS)
+    elements = [(want, name) for want, name in wants if want.what in ("member", "bound", "whole", "payload")]
+    kinds = frozenset(kind for kind in kinds if any(_has(kind, want) for want, _ in elements))
+    if elements and len(kinds) == 1:
+        # members are made of the rows that were found, not of the whole table before
+        (kind,) = kinds
+        source = low.base(layout.STATE_TABLES[kind].name)
+        select.join(table(source, "e"), on=eq(col("code", "e"), code), join_type="left", copy=False)
+        if kind == EVIDENCE and any(members.reads_payload(want) for want, _ in elements):
+            select = with_payload(low, select, "e")
+        found.update({name: _want(low, kind, want, "e") for want, name in elements})
+    elif elements and kinds:
+        step = _elements(low, sorted(kinds), elements)
+        select.join(table(step, "e"), on=eq(col("code", "e"), code), join_type="left", copy=False)
+        found.update({name: col(name, "e") for _, name in elements})
+    for want, name in wants:
+        if want.what == "literal":
+            select, found[name] = _literal(low, select, variable, name)
+        elif want.what == "ref":
+            found[name] = null("VARCHAR")
+        else:
+            found.setdefault(name, null("VARCHAR"))
+    if low.shapes[variable] == "any":
+        _inside(low, variable, wants, found)
+    return replace(
+        relation, name=low.step(select.select(*(named(value, name) for name, value in found.items()), copy=False))
+    )
+
+
+def _has(kind: int, want: Want) -> bool:
+    return want.what == "whole" or (
+        members.has(kind, want.steps) if want.what == "member" else kind == {"bound": 2, "payload": 3}[want.what]
+    )
+
+
+def _elements(low: Lowering, kinds: list[int], wants: list[tuple[Want, str]]) -> str:
+    """(code, wants) of the elements of several kinds."""
+    parts = []
+    for kind in kinds:
+        source = low.base(layout.STATE_TABLES[kind].name)
+        part = exp.select(col("code", "k")).from_(table(source, "k"))
+        if kind == EVIDENCE and any(members.reads_payload(want) for want, _ in wants):
+            part = with_payload(low, part, "k")
+        part = part.select(*(named(_want(low, kind, want, "k"), name) for want, name in wants))
+        parts.append(part)
+    whole = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    return low.step(exp.select("*").from_(whole.subquery("u")))
+
+
+def _want(low: Lowering, kind: int, want: Want, at: str) -> Sql:
+    reads = kind != EVIDENCE and members.reads_payload(want)
+    return null("VARCHAR") if reads else members.want(kind, want, at, low.view.facet_refs())
+
+
+def with_payload(low: Lowering, select: exp.Select, at: str) -> exp.Select:
+    """Join the payloads of Evidence rows as `payload`."""
+    on = eq(col("code", "payload"), col("code", at))
+    return select.join(table(low.base(layout.PAYLOADS.name), "payload"), on=on, join_type="left")
+
+
+def _literal(low: Lowering, select: exp.Select, variable: str, name: str) -> tuple[exp.Select, Sql]:
+    if low.shapes[variable] != "term":
+        return select, null("VARCHAR")
+    on = eq(col("code", f"l{name}"), col(low.columns[variable], "r"))
+    return select.join(table(layout.LITERALS.name, f"l{name}"), on=on, join_type="left"), col("json", f"l{name}")
+
+
+def _inside(low: Lowering, variable: str, wants: list[tuple[Want, str]], found: dict[str, Sql]) -> None:
+    """Members of a cell that is a value or an edge are inside it."""
+
+    cell = col(low.columns[variable], "r")
+    for want, name in wants:
+        if want.what != "member":
+            continue
+        steps = lit(json.dumps(list(want.steps)))
+        inside = call("kip_member", cell.copy(), steps)
+        found[name] = case((eq(first(cell.copy()), lit("@")), found[name]), other=inside)

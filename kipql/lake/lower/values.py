@@ -1,0 +1,146 @@
+"""Values in SQL and how they compare, with KQL's three outcomes (specification §44.2).
+
+SQL's NULL is unknown. What SQL compares exactly as KQL does is said in SQL; everything else is a call of the engine's
+own logic (`cells`), so that nothing is approximated.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from kipql.lake.cells import text as json_of
+from kipql.lake.lower.members import quote
+from kipql.lake.lower.sql import Sql, among, call, case, cast, concat, eq, first, lit, null
+from kipql.plan.logic import equal, ordered
+from kipql.values import json_type
+
+ORDERS: dict[str, Callable[..., Sql]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
+
+
+@dataclass(frozen=True, slots=True)
+class Val:
+    """A value in SQL. `kind` says what `sql` is: a cell, bare text, a number, a truth, the code of an element, or a
+    constant, which is `constant`."""
+
+    kind: str  # cell | text | number | truth | code | constant
+    sql: Sql
+    constant: Any = None
+
+
+def cell_of(value: Val) -> Sql:
+    """The text of a value; NULL for null."""
+    match value.kind:
+        case "cell":
+            return value.sql
+        case "text":
+            return quote(value.sql)
+        case "number":
+            return call("kip_number", value.sql)
+        case "truth":
+            return case((value.sql, lit("true")), (exp.Not(this=exp.Paren(this=value.sql.copy())), lit("false")))
+        case "code":
+            return concat(lit("@"), cast(value.sql, "VARCHAR"))
+        case _:
+            return null("VARCHAR") if value.constant is None else value.sql
+
+
+def is_equal(left: Val, right: Val) -> Sql:
+    """`left == right`, NULL for unknown."""
+    if left.kind == "constant" and right.kind == "constant":
+        known = equal(left.constant, right.constant)
+        return null("BOOLEAN") if known is None else lit(known)
+    if left.kind == "constant":
+        left, right = right, left
+    if right.kind == "constant":
+        return _equals_constant(left, right.constant)
+    if left.kind == right.kind and left.kind in ("text", "number", "code", "truth"):
+        return eq(exp.Paren(this=left.sql), exp.Paren(this=right.sql))
+    return call("kip_equal", cell_of(left), cell_of(right))
+
+
+def _equals_constant(value: Val, constant: Any) -> Sql:
+    kind = json_type(constant)
+    if constant is None:
+        return null("BOOLEAN")
+    if value.kind == "text":
+        return eq(value.sql, lit(constant)) if kind == "string" else null("BOOLEAN")
+    if value.kind == "number" and kind == "number":
+        return eq(value.sql, lit(float(constant)))
+    if value.kind == "cell" and kind in ("string", "number", "boolean"):
+        return _cell_equals(value.sql, constant, kind)
+    return call("kip_equal", cell_of(value), lit(json_of(constant)))
+
+
+def _cell_equals(cell: Sql, constant: Any, kind: str) -> Sql:
+    written = lit(json_of(constant))
+    if kind == "number":
+        return case((_is_number(cell), eq(cell.copy(), written)))
+    if kind == "boolean":
+        return case((among(cell, [lit("true"), lit("false")]), eq(cell.copy(), written)))
+    mark = first(cell)
+    others = among(mark.copy(), [lit("{"), lit("@"), lit("$"), lit(">")])
+    return case(
+        (eq(mark, lit('"')), eq(cell.copy(), written)), (others, call("kip_equal", cell.copy(), written.copy()))
+    )
+
+
+def is_ordered(op: str, left: Val, right: Val) -> Sql:
+    if left.kind == "constant" and right.kind == "constant":
+        known = ordered(op, left.constant, right.constant)
+        return null("BOOLEAN") if known is None else lit(known)
+    compare = ORDERS[op]
+    kinds = {_scalar(left), _scalar(right)}
+    if kinds == {"text"} or ("text" in kinds and kinds <= {"text", "cell"} and "constant" in (left.kind, right.kind)):
+        return compare(this=text_of(left), expression=text_of(right))
+    if kinds == {"number"} or ("number" in kinds and kinds <= {"number", "cell"}):
+        return compare(this=number_of(left), expression=number_of(right))
+    if kinds & {"text", "number"} and "cell" not in kinds:
+        return null("BOOLEAN")
+    return call("kip_ordered", lit(op), cell_of(left), cell_of(right))
+
+
+def text_of(value: Val) -> Sql:
+    """Bare text; NULL for what is no string."""
+    if value.kind == "text":
+        return value.sql
+    if value.kind == "constant":
+        return lit(value.constant)
+    cell = value.sql
+    plain = case(
+        (eq(exp.StrPosition(this=cell.copy(), substr=lit("\\")), lit(0)), bare(cell.copy())),
+        other=call("kip_string", cell.copy()),
+    )
+    return case((eq(first(cell), lit('"')), plain))
+
+
+def number_of(value: Val) -> Sql:
+    """A DOUBLE; NULL for what is no number."""
+    if value.kind == "number":
+        return value.sql
+    if value.kind == "constant":
+        return lit(float(value.constant)) if json_type(value.constant) == "number" else null("DOUBLE")
+    if value.kind != "cell":
+        return null("DOUBLE")
+    return case((_is_number(value.sql), cast(value.sql.copy(), "DOUBLE")))
+
+
+def _scalar(value: Val) -> str:
+    if value.kind != "constant":
+        return value.kind
+    return {"string": "text", "number": "number"}.get(json_type(value.constant), "other")
+
+
+def _is_number(cell: Sql) -> Sql:
+    return among(first(cell.copy()), [lit(mark) for mark in "-0123456789"])
+
+
+def bare(cell: Sql) -> Sql:
+    """The text between the quotes of a JSON string without escapes."""
+    size = exp.Sub(this=exp.Length(this=cell.copy()), expression=lit(2))
+    return exp.Substring(this=cell, start=lit(2), length=size)
+
+
+def truth_of(cell: Sql) -> Sql:
+    return case((eq(cell, lit("true")), exp.true()), (eq(cell.copy(), lit("false")), exp.false()))
