@@ -55,7 +55,8 @@ class Disk:
         self._readonly = readonly
         self._lock: Held | None = None
         self._exchanging = threading.Lock()  # held while files take the place of others
-        self._purged = 0  # how often the journal was rewritten without something
+        self._purged = 0  # how often the journal was to be rewritten without something
+        self._rewrites = 0  # how often it was, or may have been
         self._follower: Follower | None = None  # of a reader
         self._journal = Journal(folder, files, durability, most, readonly=readonly)
         try:
@@ -226,7 +227,7 @@ class Disk:
     @property
     def written(self) -> int:
         """Grows with every frame that was written, and when the journal was rewritten."""
-        return self._journal.written + self._purged
+        return self._journal.written + self._rewrites
 
     def give_up(self, reason: str) -> None:
         """Write nothing more: what is on the disk may be more than what this session knows."""
@@ -269,7 +270,13 @@ class Disk:
 
         with self._exchanging:
             self._purged += 1  # a snapshot that is being written holds what goes
-            self._journal.rewrite(change, last)
+            self._rewrites += 1
+            try:
+                self._journal.rewrite(change, last)
+            except KipError as error:
+                if error.code != "OutcomeUnknown":  # the old file stands
+                    self._rewrites -= 1
+                raise
 
     def flush(self) -> None:
         """Hand every frame to the file, for who reads it."""

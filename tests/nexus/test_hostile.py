@@ -95,7 +95,7 @@ def test_a_statement_is_a_text(nexus: kipql.Nexus, text: Any) -> None:
         ({"kind": "concept", "type": "Person", "structural": 5}, "TypeMismatch"),
         ({"kind": "concept", "type": "Person", "structural": ["has_message"]}, "TypeMismatch"),
         ({"kind": "concept", "type": "Person", "as": ["a"]}, "TypeMismatch"),
-        ({"kind": "concept", "type": "Person", 1: 2, "zz": 3}, "ConstraintViolation"),
+        ({"kind": "concept", "type": "Person", 1: 2, "zz": 3}, "TypeMismatch"),
         ({"kind": "evidence", "fields": [1]}, "TypeMismatch"),
         ({"kind": "evidence", "fields": {"evidence_class": "note", "payload": {LONE: 1}}}, "ConstraintViolation"),
         ({"kind": "evidence", "fields": {"evidence_class": "note", "payload": ITSELF}}, "ResourceExhausted"),
