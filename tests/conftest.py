@@ -6,6 +6,7 @@ many.
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,10 @@ settings.register_profile(
     derandomize="KIPQL_EXAMPLES" not in os.environ,
 )
 settings.load_profile("kipql")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background inherits it: Ctrl-C is tested, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 SHARED = Path(os.environ.get("KIPQL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 
