@@ -4,7 +4,6 @@ The members of a kind stand in a fixed order, nil where a member is its default,
 A frame numbers the symbols its records use; a Literal travels as `[value]`, a reference as the element's code.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
@@ -33,7 +32,7 @@ from kipql.store.codec import Invalid
 from kipql.store.graph import KIND_OF_CLASS
 from kipql.store.symbols import Symbols
 from kipql.times import BEGINNING, FOREVER, Bound, Interval
-from kipql.values import CanonicalReference, Json, Scalar
+from kipql.values import CanonicalReference, Json, Scalar, number_problem
 
 
 class Context:
@@ -137,18 +136,31 @@ def _instant(context: Context, data: Json) -> int:
 
 
 def _confidence(context: Context, data: Json) -> int | float:
-    if isinstance(data, bool) or not isinstance(data, int | float) or not math.isfinite(data):
-        raise Invalid("a number is expected")
+    if isinstance(data, bool) or not isinstance(data, int | float) or not 0 <= data <= 1:
+        raise Invalid("a number from 0 to 1 is expected")
     return data
 
 
 def _json(context: Context, data: Json) -> Json:
+    """A value whose numbers are those that JSON carries everywhere (§9.3)."""
+    if data is None or isinstance(data, str | bool):
+        return data
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, int | float) and number_problem(value) is not None:
+            raise Invalid("a number that no JSON carries")
     return data
 
 
 def _object(context: Context, data: Json) -> dict[str, Json]:
     if not isinstance(data, dict):
         raise Invalid("an object is expected")
+    _json(context, data)
     return data
 
 

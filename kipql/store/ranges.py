@@ -5,7 +5,6 @@ alone, so a large snapshot is not looked through when it opens: there, a number 
 is followed, and what follows from it is explained by a look then (`suspects`).
 """
 
-import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from itertools import compress, islice
@@ -116,8 +115,8 @@ class _Check:
         self._within("types", sections["types"], 0, self._symbols)
         self._within("cited", sections["assertions.cited"], -2, self._bounds[_EVIDENCE])
         self._within("asserted_at", sections["assertions.asserted_at"], BEGINNING, FOREVER + 1)
-        if any(math.isinf(number) for number in sections["assertions.confidence"]):
-            raise Invalid("a confidence that is no number")
+        if any(not 0 <= number <= 1 and number == number for number in sections["assertions.confidence"]):
+            raise Invalid("a confidence that is no number from 0 to 1")  # NaN, unequal to itself, is none
         for name in ("citations", "contexts", "intervals"):
             self._within(name, sections[f"assertions.{name}.keys"], 0, self._bounds[_ASSERTION])
         for kind in (_PROPOSITION, _ASSERTION):
