@@ -9,12 +9,13 @@ from dataclasses import replace
 
 from kipql.model import PROPOSITION
 from kipql.plan import nodes
-from kipql.plan.rules.blocks import Operators, conditions, rewritten, segments
+from kipql.plan.rules.blocks import Operators, rewritten, segments
+from kipql.plan.rules.membership import asks_membership, membership
 
 
 def identities_into_patterns(plan: nodes.Plan) -> nodes.Plan:
     """Move such filters into their patterns, within one run of patterns."""
-    if not any(isinstance(one, nodes.Apply) and one.function == "IN" for one in conditions(plan.block)):
+    if not asks_membership(plan):
         return plan
     return replace(plan, block=rewritten(plan.block, _moved))
 
@@ -28,7 +29,7 @@ def _in_run(run: list[nodes.Operator]) -> list[nodes.Operator]:
     links = {operator.link for operator in run if isinstance(operator, nodes.Triple)}
     done: list[nodes.Operator | None] = list(run)
     for at, operator in enumerate(run):
-        found = _membership(operator)
+        found = membership(operator, "id")
         if found is None:
             continue
         name, listed = found
@@ -41,17 +42,3 @@ def _in_run(run: list[nodes.Operator]) -> list[nodes.Operator]:
         elif name in links:
             done[at] = nodes.Elements(name, PROPOSITION, (test,))
     return [operator for operator in done if operator is not None]
-
-
-def _membership(operator: nodes.Operator) -> tuple[str, nodes.Const | nodes.Listing] | None:
-    """The variable whose id is looked for, and the list."""
-    match operator:
-        case nodes.Keep(
-            condition=nodes.Apply(
-                function="IN",
-                args=(nodes.Member(name=name, steps=("id",)), (nodes.Const() | nodes.Listing()) as listed),
-            )
-        ) if isinstance(listed, nodes.Const) or all(isinstance(item, nodes.Const) for item in listed.items):
-            return name, listed
-        case _:
-            return None

@@ -13,7 +13,7 @@ from kipql.plan.rules.blocks import Operators, conditions, rewritten, segments
 
 def memberships_into_patterns(plan: nodes.Plan) -> nodes.Plan:
     """Move such filters into their patterns, within one run of patterns."""
-    if not any(isinstance(one, nodes.Apply) and one.function == "IN" for one in conditions(plan.block)):
+    if not asks_membership(plan):
         return plan
     return replace(plan, block=rewritten(plan.block, _moved))
 
@@ -30,7 +30,7 @@ def _in_run(run: list[nodes.Operator]) -> list[nodes.Operator]:
     }
     done: list[nodes.Operator | None] = list(run)
     for at, operator in enumerate(run):
-        found = _membership(operator)
+        found = membership(operator, "key")
         place = None if found is None else places.get(found[0])
         if found is None or place is None:
             continue
@@ -41,15 +41,22 @@ def _in_run(run: list[nodes.Operator]) -> list[nodes.Operator]:
     return [operator for operator in done if operator is not None]
 
 
-def _membership(operator: nodes.Operator) -> tuple[str, nodes.Const | nodes.Listing] | None:
-    """The variable whose key is looked for, and the list."""
+def membership(operator: nodes.Operator, member: str) -> tuple[str, nodes.Const | nodes.Listing] | None:
+    """The variable of which a member is looked for in a list, and the list; None for any other operator."""
     match operator:
         case nodes.Keep(
             condition=nodes.Apply(
                 function="IN",
-                args=(nodes.Member(name=name, steps=("key",)), (nodes.Const() | nodes.Listing()) as listed),
+                args=(nodes.Member(name=name, steps=(step,)), (nodes.Const() | nodes.Listing()) as listed),
             )
-        ) if isinstance(listed, nodes.Const) or all(isinstance(item, nodes.Const) for item in listed.items):
+        ) if step == member and (
+            isinstance(listed, nodes.Const) or all(isinstance(item, nodes.Const) for item in listed.items)
+        ):
             return name, listed
         case _:
             return None
+
+
+def asks_membership(plan: nodes.Plan) -> bool:
+    """Whether a condition of the plan is an IN at all."""
+    return any(isinstance(one, nodes.Apply) and one.function == "IN" for one in conditions(plan.block))
