@@ -133,15 +133,20 @@ def check_files(lake: Path, held: Manifest, *, whole: bool) -> None:
     """Raise MemoryDamaged where a file that a manifest names is not there or is not of its size; with `whole`, where a
     byte of it is another."""
     for part in held.parts:
-        path = lake / part.path
-        try:
-            size = path.stat().st_size
-        except OSError as error:
-            raise damaged(path, error.strerror or str(error)) from error
+        check_part(lake, part, whole=whole)
+
+
+def check_part(lake: Path, part: Part, *, whole: bool) -> None:
+    """The same of one file."""
+    path = lake / part.path
+    try:
+        size = path.stat().st_size
         if size != part.bytes:
             raise damaged(path, f"it has {size} bytes, the manifest says {part.bytes}")
         if whole and checksum(path) != part.crc:
             raise damaged(path, "its bytes are not those that were written")
+    except OSError as error:
+        raise damaged(path, error.strerror or str(error)) from error
 
 
 def damaged(path: Path, problem: str) -> KipError:
@@ -173,11 +178,11 @@ def _checked(path: Path, name: str, data: Json) -> Manifest:
     if not texts or not counts or manifest.name != name or not isinstance(manifest.erased, dict):
         raise damaged(path, "a member is of the wrong type")
     for part in parts:
-        _check_part(path, part)
+        _check_place(path, part)
     return manifest
 
 
-def _check_part(path: Path, part: Part) -> None:
+def _check_place(path: Path, part: Part) -> None:
     if not isinstance(part.path, str) or not isinstance(part.table, str) or not isinstance(part.rows, int):
         raise damaged(path, "a part is of the wrong type")
     steps = Path(part.path)

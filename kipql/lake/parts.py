@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kipql.lake.layout import Kind, Table
-from kipql.lake.manifest import Part, part_of, partition
+from kipql.lake.manifest import Part, check_part, part_of, partition
 from kipql.runtime.folder import sync_folder
 
 BATCH = 100_000
@@ -101,8 +101,12 @@ def _arrow(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:
 
 
 def without(lake: Path, part: Part, codes: Sequence[int], mark: str) -> Part | None:
-    """A part without the rows of some elements: itself when it has none, None when nothing is left. Raises OSError."""
+    """A part without the rows of some elements: itself when it has none, None when nothing is left.
+
+    Raises OSError, MemoryDamaged where its bytes are not those that were written.
+    """
     path = lake / part.path
+    check_part(lake, part, whole=True)
     data = pq.read_table(path, partitioning=None)
     kept = data.filter(pc.invert(pc.is_in(data["code"], value_set=pa.array(codes, type=pa.int64()))))
     if kept.num_rows == data.num_rows:

@@ -176,3 +176,16 @@ def test_a_part_outside_the_lake_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KipError) as raised:
         manifest.read(tmp_path, SPACE)
     assert raised.value.code == "MemoryDamaged"
+
+
+def test_a_damaged_file_that_a_purge_would_rewrite_is_told(tmp_path: Path) -> None:
+    nexus = founded()
+    nexus.execute('CREATE EVIDENCE ?e { SET FIELDS {evidence_class: "note", payload: "the secret word"} }')
+    export(nexus, tmp_path)
+    path = tmp_path / manifest.read(tmp_path, SPACE).of("payloads")[0].path
+    content = path.read_bytes()
+    path.write_bytes(content[:40] + bytes([content[40] ^ 0xFF]) + content[41:])
+    nexus.execute('PURGE "E-1" CONFIRM "PURGE"')
+    with pytest.raises(KipError) as raised:
+        export(nexus, tmp_path)
+    assert raised.value.code == "MemoryDamaged"
