@@ -22,7 +22,7 @@ def as_kip_error(error: Exception, text: str | None = None) -> KipError:
             hint="make the statement or its parameters smaller",
         )
     else:
-        wrapped = _damage() or KipError(
+        wrapped = _damage(error) or KipError(
             "InternalError",
             f"{type(error).__name__}: {error}",
             hint="this is a defect of kipql; please report the statement",
@@ -31,10 +31,10 @@ def as_kip_error(error: Exception, text: str | None = None) -> KipError:
     return wrapped
 
 
-def _damage() -> KipError | None:
-    """What is wrong with the file that a memory came from, if that may be the cause."""
+def _damage(error: Exception) -> KipError | None:
+    """What is wrong with the file that the memory of an exception came from, if that may be the cause."""
     suspects = sys.modules.get("kipql.store.suspects")  # imported by the first memory that needs it
-    return suspects.verdict() if suspects is not None else None
+    return suspects.verdict(error) if suspects is not None else None
 
 
 def reraise(error: Exception, text: str | None = None) -> NoReturn:

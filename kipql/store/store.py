@@ -432,7 +432,7 @@ class Store:
         if thaw.believed:
             from kipql.store.suspects import Suspect
 
-            self._suspect = Suspect(self._files, found.path)
+            self._suspect = Suspect(self._files, found.path, self.graph)
         self.notes = thaw.notes
         self._replay.idempotency = self.idempotency = thaw.outcomes
 

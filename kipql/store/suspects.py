@@ -6,24 +6,28 @@ path, and not that kipql has a defect.
 """
 
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
+from traceback import walk_tb
 
 from kipql.errors import KipError
 from kipql.store import ranges, snapshot
 from kipql.store.codec import Invalid
 from kipql.store.files import Files
+from kipql.store.graph import Graph
 
 _ALL: "weakref.WeakSet[Suspect]" = weakref.WeakSet()
 
 
 class Suspect:
-    """One snapshot that a store believed; it lives as long as the store."""
+    """One snapshot that a store believed, and the graph that came of it; it lives as long as the store."""
 
-    __slots__ = ("__weakref__", "_files", "_path")
+    __slots__ = ("__weakref__", "_files", "_path", "graph")
 
-    def __init__(self, files: Files, path: Path) -> None:
+    def __init__(self, files: Files, path: Path, graph: Graph) -> None:
         self._files = files
         self._path = path
+        self.graph = graph
         _ALL.add(self)
 
     def verdict(self) -> KipError | None:
@@ -55,11 +59,27 @@ def look_through(files: Files, path: Path) -> KipError | None:
     return None
 
 
-def verdict() -> KipError | None:
-    """What is wrong with a snapshot that an open memory came from; each that is right is looked through once."""
+def verdict(error: BaseException) -> KipError | None:
+    """What is wrong with the snapshot of the memory that an exception came from; one that is right is looked through
+    once. Another memory of the process has nothing to do with it: the frames of the exception say which one it is."""
+    at_hand = {id(graph) for graph in _graphs(error)}
     for suspect in list(_ALL):
+        if id(suspect.graph) not in at_hand:
+            continue
         found = suspect.verdict()
         if found is not None:
             return found
         _ALL.discard(suspect)
     return None
+
+
+def _graphs(error: BaseException) -> Iterator[Graph]:
+    """The graphs that the frames of an exception worked on; a hook of the host's is not looked into."""
+    for frame, _ in walk_tb(error.__traceback__):
+        for value in frame.f_locals.values():
+            if isinstance(value, Graph):
+                yield value
+            elif type(value).__module__.startswith("kipql."):
+                graph = getattr(value, "graph", None)
+                if isinstance(graph, Graph):
+                    yield graph

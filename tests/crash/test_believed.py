@@ -240,3 +240,33 @@ def test_a_newer_snapshot_that_took_its_place_is_looked_through_too(written: Pat
             with pytest.raises(KipError) as caught:
                 nexus.query('FIND(?c) WHERE { ?c {type: "Robot", key: :k} }', {"k": "k1"}).rows  # noqa: B018
     assert caught.value.code == "MemoryDamaged" and str(forge.folder) in str(caught.value.details["path"])
+
+
+def test_another_memory_of_the_process_is_not_to_blame(written: Path, tmp_path: Path) -> None:
+    """Two forged memories are open at once: the error is about the one that was asked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "MOST", -1)
+        forges = [Forge(written, tmp_path / name) for name in ("one", "two", "three")]
+        for forge in forges:
+            forge.put("types", array("i", [99] * len(forge.sections["types"])))
+        opened = [kipql.open(forge.folder, readonly=True) for forge in forges]
+        for forge, nexus in zip(forges, opened, strict=True):
+            with pytest.raises(KipError) as caught:
+                nexus.query('FIND(?c) WHERE { ?c {type: "Robot", key: :k} }', {"k": "k1"}).rows  # noqa: B018
+            assert caught.value.details["path"].startswith(str(forge.folder))
+        for nexus in opened:
+            nexus.close()
+
+
+def test_a_defect_is_not_blamed_on_a_forged_memory_beside(written: Path, tmp_path: Path, forge: Forge) -> None:
+    forge.put("types", array("i", [99] * len(forge.sections["types"])))
+    with kipql.open(forge.folder, readonly=True), kipql.open(packages=[PACKAGE]) as nexus:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("kipql.nexus.answer", _fails)
+            with pytest.raises(KipError) as caught:
+                nexus.query("FIND(?c) WHERE { ?c CONCEPT {} }")
+    assert caught.value.code == "InternalError"
+
+
+def _fails(*_: Any, **__: Any) -> None:
+    raise IndexError("a defect")
