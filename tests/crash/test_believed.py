@@ -260,11 +260,14 @@ def test_another_memory_of_the_process_is_not_to_blame(written: Path, tmp_path: 
 
 def test_a_defect_is_not_blamed_on_a_forged_memory_beside(written: Path, tmp_path: Path, forge: Forge) -> None:
     forge.put("types", array("i", [99] * len(forge.sections["types"])))
-    with kipql.open(forge.folder, readonly=True), kipql.open(packages=[PACKAGE]) as nexus:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("kipql.nexus.answer", _fails)
-            with pytest.raises(KipError) as caught:
-                nexus.query("FIND(?c) WHERE { ?c CONCEPT {} }")
+    with (
+        kipql.open(forge.folder, readonly=True),
+        kipql.open(packages=[PACKAGE]) as nexus,
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(KipError) as caught,
+    ):
+        patch.setattr("kipql.nexus.answer", _fails)
+        nexus.query("FIND(?c) WHERE { ?c CONCEPT {} }")
     assert caught.value.code == "InternalError"
 
 
