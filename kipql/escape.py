@@ -8,11 +8,14 @@ harmless there; docs/security.md says which output goes through which.
 import json
 import re
 
-# Controls, what turns the direction of writing, line breaks by other names, and what has no width. The joiners U+200C
-# and U+200D stay: words and emoji are written with them.
+# Controls, line breaks by other names, halves of characters, and the format characters (category Cf) that nobody sees:
+# soft hyphens, what turns the direction of writing, what has no width, tags. Two kinds of format characters stay: the
+# joiners U+200C and U+200D, with which words and emoji are written, and the Arabic, Syriac and Kaithi signs that are
+# seen before a number or a name.
 _CONTROLS = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

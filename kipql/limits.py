@@ -78,6 +78,11 @@ def exhausted(limit: str, value: int | float, found: str) -> NoReturn:
     )
 
 
+def hinted(error: KipError, hint: str) -> KipError:
+    """The same error with another hint: a script, a shell, a notebook has a cure of its own."""
+    return KipError(error.code, error.message, span=error.span, hint=hint, details=error.details, text=error.text)
+
+
 def cancelled() -> NoReturn:
     """Raise ExecutionTimeout for a call that its caller ended."""
     raise KipError("ExecutionTimeout", "the call was cancelled", details={"cancelled": True})

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kipql.audit.report import Fixed, Outcome, Report
-from kipql.audit.source import Problem, place_of, read_text
 from kipql.errors import KipError
 from kipql.escape import json_text
+from kipql.runtime.texts import Problem, place_of, read_text
 from kipql.values import members_once
 
 FORMAT = 1
@@ -34,24 +34,39 @@ def read_baseline(path: str) -> Baseline:
     """A baseline file. Raises ArtifactUnavailable, ArtifactParseError."""
     try:
         value = json.loads(read_text(path), object_pairs_hook=members_once)
-        if value[_FORMAT] != FORMAT:
+        if type(value[_FORMAT]) is not int or value[_FORMAT] != FORMAT:
             raise KipError("ArtifactParseError", f"{path} is a baseline of format {value[_FORMAT]!r}, not {FORMAT}")
+        if not isinstance(value["findings"], list):
+            raise TypeError("findings is not a list")
         checks: dict[str, dict[str, str]] = defaultdict(dict)
         for entry in value["findings"]:
-            check, print_, message = (str(entry[name]) for name in ("check", "fingerprint", "message"))
+            check, print_, message = (_text(entry, name) for name in ("check", "fingerprint", "message"))
             checks[check][print_] = message
     except (ValueError, RecursionError, LookupError, TypeError) as error:
         raise KipError("ArtifactParseError", f"{path} is not a baseline: {error}") from None
     return Baseline(checks)
 
 
+def _text(entry: Mapping[str, object], name: str) -> str:
+    value = entry[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} of a finding is not a text")
+    return value
+
+
 def baseline_text(report: Report, before: Baseline) -> str:
-    """The baseline of a run: what its checks found, and what was known of checks that did not run."""
+    """The baseline of a run: what its checks found, and what was known of checks that did not run.
+
+    Of a suppressed check nothing new is accepted, and what was known stays while it is found.
+    """
     ran = {check.step.name for check in report.checks if check.skipped is None}
     kept: dict[str, Mapping[str, str]] = {name: known for name, known in before.checks.items() if name not in ran}
     for check in report.checks:
         found = {finding.fingerprint: finding.message for finding in check.findings}
-        if found and not check.suppressed:
+        if check.suppressed:
+            known = before.checks.get(check.step.name, {})
+            found = {print_: message for print_, message in found.items() if print_ in known}
+        if found:
             kept[check.step.name] = found
     lines = [
         json_text({"check": name, "fingerprint": print_, "message": message})

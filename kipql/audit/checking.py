@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from kipql.audit.script import ScriptFile
-from kipql.audit.source import Problem
 from kipql.audit.static import check_read
+from kipql.runtime.texts import Problem
 
 if TYPE_CHECKING:
     from kipql import Nexus

@@ -14,6 +14,7 @@ from kipql.times import parse_instant
 AsOf: TypeAlias = int | str
 _SEQUENCE = re.compile(r"\d{1,15}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+BEGIN, END = "T00:00:00.000Z", "T23:59:59.999Z"
 
 
 def parse_as_of(text: str) -> AsOf:
@@ -25,7 +26,7 @@ def parse_as_of(text: str) -> AsOf:
 
 def parse_moment(text: str, what: str = "an instant") -> str:
     """An instant as the protocol writes it; a day is its beginning. Raises InvalidSyntax."""
-    moment = f"{text}T00:00:00.000Z" if _DAY.fullmatch(text) else text
+    moment = on_day(text, BEGIN)
     try:
         parse_instant(moment)
     except KipError:
@@ -33,6 +34,11 @@ def parse_moment(text: str, what: str = "an instant") -> str:
             "InvalidSyntax", f"{text!r} is not {what}", hint="write 2026-12-31 or 2026-12-31T12:00:00.000Z"
         ) from None
     return moment
+
+
+def on_day(text: str, time: str) -> str:
+    """A day as the instant at one of its ends, `BEGIN` or `END`; any other text as it is."""
+    return f"{text}{time}" if _DAY.fullmatch(text) else text
 
 
 def sequence(nexus: Asks, as_of: AsOf | None) -> int | None:

@@ -19,9 +19,9 @@ from kipql.audit.report import Audited, Outcome, Report
 from kipql.audit.run import Chosen, chosen_steps, run_steps, with_scripts
 from kipql.audit.script import ScriptFile
 from kipql.audit.settings import DEFAULT, Settings
-from kipql.audit.source import Problem
 from kipql.errors import KipError
 from kipql.runtime.guard import as_kip_error
+from kipql.runtime.texts import Problem
 from kipql.times import format_instant
 from kipql.times import now as clock
 
@@ -126,13 +126,13 @@ def audited(place: Place, chosen: Sequence[Chosen], settings: Settings, now: str
 
 def merged(reports: Sequence[Report], chosen: Sequence[Chosen], now: str) -> Report:
     """One report of the reports of several Spaces: a check is one Outcome, its findings in the order of the Spaces."""
-    outcomes: dict[tuple[str, int], list[tuple[str, Outcome]]] = defaultdict(list)
+    outcomes: dict[int, list[tuple[str, Outcome]]] = defaultdict(list)
     for report in reports:
         for outcome in report.outcomes:
-            outcomes[outcome.step.path, outcome.step.start].append((str(report.space_id), outcome))
+            outcomes[outcome.at].append((str(report.space_id), outcome))
     made: list[Outcome] = []
-    for _, step in chosen:
-        if found := outcomes.get((step.path, step.start)):
+    for at, (_, step) in enumerate(chosen):
+        if found := outcomes.get(at):
             made += [_check(found, len(reports))] if step.directives.is_check else _statements(found)
     return Report(
         tuple(made),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kipql.errors import KipError
-from kipql.render.values import show
+from kipql.render.people import show
 from kipql.spans import Span
 from kipql.values import Json
 

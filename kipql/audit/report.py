@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from kipql.audit.directives import SEVERITIES
 from kipql.audit.script import Step
-from kipql.audit.source import Problem
+from kipql.runtime.texts import Problem
 from kipql.values import Json
 
 NEVER = "never"
@@ -55,6 +55,7 @@ class Outcome:
     lapsed      whether it has a suppression that is over
     skipped     why it was not asked at all
     unanswered  how many of several Spaces did not answer it
+    at          which of the steps of the run it is
     """
 
     step: Step
@@ -69,6 +70,7 @@ class Outcome:
     lapsed: bool = False
     skipped: str | None = None
     unanswered: int = 0
+    at: int = 0
 
     @property
     def severity(self) -> str:

@@ -14,10 +14,10 @@ from kipql.audit.report import Outcome, Report
 from kipql.audit.script import ScriptFile, Step
 from kipql.audit.selection import Selection
 from kipql.audit.settings import DEFAULT, NOW, Settings
-from kipql.audit.source import Problem, place
 from kipql.audit.step import Asked, problem_of
 from kipql.errors import KipError
 from kipql.lang.words import near
+from kipql.runtime.texts import Problem, place
 from kipql.times import format_instant
 from kipql.times import now as clock
 
@@ -74,9 +74,9 @@ def run_steps(
         return Report((), (Problem("", 0, 0, error, space_id),), nexus.space_seq, space_id=space_id, now=now)
     outcomes: list[Outcome] = []
     problems: list[Problem] = []
-    for (script, step), answer in zip(chosen, _answers(nexus, chosen, asked, told), strict=True):
+    for at, ((script, step), answer) in enumerate(zip(chosen, _answers(nexus, chosen, asked, told), strict=True)):
         if isinstance(answer, Outcome):
-            outcomes.append(answer)
+            outcomes.append(replace(answer, at=at))
         else:
             problems.append(replace(problem_of(answer, script.text, step), space_id=space_id))
     return Report(
@@ -88,8 +88,14 @@ def with_scripts(report: Report, scripts: Sequence[ScriptFile], chosen: Sequence
     """The report with what is wrong with the scripts and with what was asked of them."""
     before = (problem for script in scripts for problem in script.problems)
     after = (*_repeated(scripts), *settings.selection.problems(scripts), *_unused(scripts, settings.parameters))
-    warnings = tuple(warning for _, step in chosen for warning in step.warnings)
+    failed = {_place(problem) for problem in report.problems}
+    warnings = tuple(each for _, step in chosen for each in step.warnings if _place(each) not in failed)
     return replace(report, problems=(*before, *report.problems, *after), warnings=warnings)
+
+
+def _place(problem: Problem) -> tuple[str, int, int, str]:
+    """What a warning and an error share that say the same."""
+    return problem.path, problem.line, problem.column, problem.error.code
 
 
 def _answers(nexus: Asks, chosen: Sequence[Chosen], asked: Asked, told: Told | None) -> Iterator[Answer]:

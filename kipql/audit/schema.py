@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import kipql
 from kipql.audit.script import ScriptFile, Step
-from kipql.audit.source import Problem
 from kipql.audit.step import problem_of
 from kipql.errors import KipError
+from kipql.runtime.texts import Problem
 from kipql.spans import Span
 from kipql.values import Json
 

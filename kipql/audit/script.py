@@ -14,11 +14,11 @@ from kipql.audit.equals import Expected, read_expected
 from kipql.audit.keys import key_columns
 from kipql.audit.lint import lint
 from kipql.audit.message import Message, parse_message
-from kipql.audit.source import Problem, place, read_text
 from kipql.errors import KipError
 from kipql.lang import ast
 from kipql.lang.walk import parameters
 from kipql.runtime.standing import takes_as_of
+from kipql.runtime.texts import Problem, place, read_text
 from kipql.spans import position
 
 

@@ -2,7 +2,7 @@
 
 A word is a name or a tag, or either with `name:` or `tag:` before it, and may have `*` and `?` as in file names. A
 plain statement always runs. A word that no check answers to is a problem: a misspelt one would choose nothing, and
-nothing is always clean.
+nothing is always clean. So is an `--exclude` that leaves none.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from kipql.audit.script import ScriptFile, Step
-from kipql.audit.source import Problem
 from kipql.errors import KipError
 from kipql.lang.words import near
+from kipql.runtime.texts import Problem
+
+_LEFT = "--exclude takes out every check that would run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Selection:
         for word in dict.fromkeys((*self.select, *self.exclude)):
             if not any(answers(step, word) for step in checks):
                 yield Problem("", 0, 0, _unknown(word, checks))
+        if self.exclude and checks and not any(step in self for step in checks):
+            yield Problem("", 0, 0, KipError("NotFoundOrNotVisible", "no check is left to run", hint=_LEFT))
 
 
 def answers(step: Step, word: str) -> bool:

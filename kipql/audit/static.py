@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kipql.audit.lint import lint
 from kipql.audit.script import ScriptFile, read_script
-from kipql.audit.source import Problem, moved, place
 from kipql.errors import KipError
+from kipql.runtime.texts import Problem, moved, place
 
 
 def check_script(path: str) -> Iterator[Problem]:

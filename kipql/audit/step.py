@@ -19,11 +19,12 @@ from kipql.audit.message import parse_message
 from kipql.audit.report import Finding, Outcome
 from kipql.audit.script import Step
 from kipql.audit.settings import DEFAULT, NOW, Settings
-from kipql.audit.source import Problem, moved, place
 from kipql.errors import KipError
+from kipql.limits import hinted
 from kipql.render.formats import column_keys
+from kipql.render.people import show
 from kipql.render.results import grid
-from kipql.render.values import show
+from kipql.runtime.texts import Problem, moved, place
 from kipql.times import parse_instant
 from kipql.values import Json
 
@@ -71,6 +72,13 @@ def _ask(nexus: Asks, step: Step, asked: Asked) -> "kipql.Result":
             "UnsupportedCapability",
             "this statement answers for the present only, and the run is one as of an earlier state",
             hint="leave the check out with --exclude",
+        )
+    unmetered = getattr(nexus, "unmetered", ())
+    if name := next((name for name, _ in step.directives.budget if name in unmetered), None):
+        raise KipError(
+            "UnsupportedCapability",
+            f"a lake's engine counts no {name}, which the budget: bounds",
+            hint="bound it by seconds, or audit the memory itself",
         )
     limits = limits_of(nexus.limits, step.directives.budget, settings.timeout)
     return nexus.prepare(step.text, as_of=seq, for_time=settings.now).query(_parameters(step, asked), limits=limits)
@@ -150,4 +158,12 @@ def _listed(row: Mapping[str, Json]) -> str:
 
 def problem_of(error: KipError, text: str, step: Step) -> Problem:
     """An error of a step, with its place in the text of its script."""
-    return place(step.path, text, moved(error, text, step.start), step.start)
+    return place(step.path, text, moved(_cured(error, step), text, step.start), step.start)
+
+
+def _cured(error: KipError, step: Step) -> KipError:
+    """An error at a limit with what raises it here."""
+    limit = error.details.get("limit")
+    if limit in dict(step.directives.budget):
+        return hinted(error, f"narrow the query, or raise {limit} in its //! budget:")
+    return hinted(error, "narrow the query, or allow more with --timeout SECONDS") if limit == "seconds" else error

@@ -7,12 +7,11 @@ over. A suppression without a reason or without an end is not understood: it wou
 import re
 from dataclasses import dataclass
 
+from kipql.audit.coordinates import END, on_day
 from kipql.errors import KipError
 from kipql.times import parse_instant
 
 _FORM = re.compile(r"(\S.*?)\s+until\s+(\S+)", re.DOTALL)
-_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_LAST_OF_DAY = "T23:59:59.999Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +35,8 @@ def parse_suppression(text: str) -> Suppression:
             "InvalidSyntax", "suppress: needs a reason and a date", hint="write suppress: REASON until 2027-01-31"
         )
     reason, until = match.groups()
-    moment = f"{until}{_LAST_OF_DAY}" if _DAY.fullmatch(until) else until
     try:
-        return Suppression(reason, until, parse_instant(moment))
+        return Suppression(reason, until, parse_instant(on_day(until, END)))
     except KipError:
         raise KipError(
             "InvalidSyntax", f"{until!r} is not a date", hint="write 2027-01-31 or 2027-01-31T12:00:00.000Z"

@@ -4,7 +4,8 @@ from typing import Unpack
 
 import click
 
-from kipql.cli.auditing import Given, audit, audit_options
+from kipql.cli.audit_options import Given, audit_options
+from kipql.cli.auditing import audit
 
 
 @click.group("audits", short_help="List, show and run the ready audits.")
@@ -12,7 +13,7 @@ def command() -> None:
     """The ready audits: what to look for in any memory, each a script to run or to copy."""
 
 
-@command.command("list")
+@command.command("list", short_help="List the audits and what each looks for.")
 def list_command() -> None:
     """List the audits: name, severity and tags of each check, and what it looks for."""
     from kipql.audit import library
@@ -26,7 +27,7 @@ def list_command() -> None:
             click.echo(f"    {step.name} ({said.severity}; {', '.join(said.tags)}{needs})")
 
 
-@command.command("show")
+@command.command("show", short_help="Show the script of an audit.")
 @click.argument("names", nargs=-1, required=True, metavar="AUDIT...")
 def show_command(names: tuple[str, ...]) -> None:
     """Show the script of an audit, to read it or to start one of your own from it."""
@@ -36,7 +37,7 @@ def show_command(names: tuple[str, ...]) -> None:
         click.echo(library.text(name), nl=False)
 
 
-@command.command("run")
+@command.command("run", short_help="Run ready audits; without names, all of them.")
 @click.argument("names", nargs=-1, metavar="[AUDIT...]")
 @audit_options
 def run_command(names: tuple[str, ...], **given: Unpack[Given]) -> int:
@@ -47,6 +48,4 @@ def run_command(names: tuple[str, ...], **given: Unpack[Given]) -> int:
     """
     from kipql.audit import library
 
-    if not (given["db"] or given["fleet"] or given["lake"] or given["quiet"]):
-        click.echo("note: an empty memory is audited; --db DB names one", err=True)
-    return audit([library.script(name) for name in names or library.names()], **given)
+    return audit([library.script(name) for name in dict.fromkeys(names or library.names())], **given)

@@ -164,7 +164,7 @@ def bring(
 
 
 def _read(path: str) -> str:
-    from kipql.audit.source import read_text
+    from kipql.runtime.texts import read_text
 
     return read_text(path)
 

@@ -19,7 +19,7 @@ def command(files: tuple[str, ...], db: str | None, packages: tuple[str, ...]) -
     """
     from kipql.audit.checking import check_all
     from kipql.audit.script import read_script
-    from kipql.audit.source import problem_text
+    from kipql.runtime.texts import problem_text
 
     own = db is None
     opened = open_memory(db, packages, write=own) if db is not None or packages else nullcontext()

@@ -13,7 +13,7 @@ from kipql.values import Json
 if TYPE_CHECKING:
     from kipql import Nexus
     from kipql.audit.script import ScriptFile, Step
-    from kipql.audit.source import Problem
+    from kipql.runtime.texts import Problem
 
 _HEAD = ("operator", "estimated", "starts", "rows")
 
@@ -77,12 +77,13 @@ def _entries(nexus: "Nexus", script: "ScriptFile", given: dict[str, Any], *, run
 
 def _examined(nexus: "Nexus", script: "ScriptFile", step: "Step", given: dict[str, Any], run: bool) -> dict[str, Any]:
     from kipql.audit.budget import limits_of
+    from kipql.audit.coordinates import sequence
     from kipql.audit.step import problem_of
 
     values = {**(step.directives.parameters or {}), **given}
     missing = [name for name in step.parameters if name not in values]
     try:
-        statement = nexus.prepare(step.text)
+        statement = nexus.prepare(step.text, as_of=sequence(nexus, step.directives.as_of))
         limits = limits_of(nexus.limits, step.directives.budget, None)
         examined = statement.examine(None if missing or not run else values, limits=limits)
         return {"missing": missing, "examined": examined}
@@ -91,7 +92,7 @@ def _examined(nexus: "Nexus", script: "ScriptFile", step: "Step", given: dict[st
 
 
 def _show(entry: dict[str, Any]) -> None:
-    from kipql.audit.source import problem_text
+    from kipql.runtime.texts import problem_text
 
     if "error" in entry:
         click.echo(problem_text(entry["error"]), err=True)

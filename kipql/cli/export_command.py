@@ -29,7 +29,7 @@ def lake_command(
 ) -> None:
     """Write the Space of the memory DB into the lake in the folder DIR, or what is new since the last time.
 
-    The lake's tables and what each column holds are in docs/scale.md.
+    The lake's tables and what each column holds are in docs/scale.md. Needs the extra: pip install "kipql[lake]".
     """
     from kipql import lake
 

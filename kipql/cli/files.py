@@ -16,7 +16,7 @@ def read_json(path: str, *, mark: bool = False) -> Json:
 
     Raises ArtifactUnavailable, ArtifactParseError.
     """
-    from kipql.audit.source import read_text
+    from kipql.runtime.texts import read_text
 
     try:
         return json.loads(read_text(path, mark=mark), object_pairs_hook=members_once)

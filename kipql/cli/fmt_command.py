@@ -30,8 +30,8 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _file(path: str, check: bool, diff: bool) -> int:
-    from kipql.audit.source import read_text
     from kipql.lang import format as canonical
+    from kipql.runtime.texts import read_text
 
     text = read_text(path)
     try:
@@ -61,6 +61,6 @@ def _diff(path: str, text: str, better: str) -> str:
 
 
 def _say(path: str, error: KipError) -> None:
-    from kipql.audit.source import place, problem_text
+    from kipql.runtime.texts import place, problem_text
 
     click.echo(problem_text(place(path, error.text or "", error)), err=True)

@@ -17,7 +17,7 @@ def command(db: str | None, packages: tuple[str, ...], stdio: bool) -> None:
     With --db or --package also the symbols are checked: types, Predicates, Facets and fields. Needs the extra: pip
     install "kipql[lsp]".
     """
-    from kipql.fronts.extras import need
+    from kipql.extras import need
 
     need("lsp", "pygls", "lsprotocol")
     from kipql.fronts.lsp.memory import Memory

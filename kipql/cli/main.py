@@ -59,22 +59,19 @@ class Lazy(click.Group):
         first = args[0]
         if first in COMMANDS or first.startswith("-"):
             return super().resolve_command(ctx, args)
-        if _is_path(first):
+        from kipql.runtime import places
+
+        if places.is_place(first):
             return "", shell(), args
         from kipql.lang.words import near
 
-        meant = near(first, COMMANDS)
+        meant = near(first, COMMANDS) or places.meant(first)
         hint = f"did you mean {meant!r}?" if meant else f"kipql ./{first} makes a memory of that name"
         raise click.UsageError(f"There is no command and no memory {first!r}; {hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-
-
-def _is_path(word: str) -> bool:
-    """Whether a word that is no command is meant as a memory: it is there, or it is written as a path."""
-    return os.path.exists(word) or any(sign in word for sign in (os.sep, "/", "."))  # noqa: PTH110
 
 
 def shell() -> click.Command:

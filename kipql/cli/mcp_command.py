@@ -30,7 +30,7 @@ def command(
     Tools: execute_kip_readonly, and with --write execute_kip. Resources: a primer, a syntax card and two pages in
     detail. Needs the extra: pip install "kipql[mcp]".
     """
-    from kipql.fronts.extras import need
+    from kipql.extras import need
 
     if write and readonly_given:
         raise click.UsageError("--write goes with no --readonly")

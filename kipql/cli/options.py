@@ -14,7 +14,7 @@ from kipql.values import Json, members_once
 
 if TYPE_CHECKING:
     from kipql import Nexus
-    from kipql.audit.source import Problem
+    from kipql.runtime.texts import Problem
 
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 
@@ -130,7 +130,7 @@ def read_parameters(pairs: Iterable[str]) -> dict[str, Json]:
 
 def read_statements(text: str | None, path: str | None) -> tuple[str, str]:
     """The statements of a command and the name of where they are from: -c, -f, else standard input."""
-    from kipql.audit.source import read_text
+    from kipql.runtime.texts import read_text
 
     if text is not None and path is not None:
         raise click.UsageError("give -c or -f, not both")
@@ -146,7 +146,7 @@ def in_file(error: KipError, path: str, text: str) -> int:
     """Report an error of the statements of a file with the file's name; others are raised. The exit code."""
     if not path:
         raise error
-    from kipql.audit.source import place, problem_text
+    from kipql.runtime.texts import place, problem_text
 
     click.echo(problem_text(place(path, text, error)), err=True)
     return 2
@@ -154,7 +154,7 @@ def in_file(error: KipError, path: str, text: str) -> int:
 
 def warn(problems: Iterable["Problem"]) -> None:
     """What is hardly meant, on standard error; it decides nothing."""
-    from kipql.audit.source import problem_text
+    from kipql.runtime.texts import problem_text
 
     for problem in problems:
         click.echo(f"warning: {problem_text(problem)}", err=True)

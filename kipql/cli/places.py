@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kipql.audit.asking import Asks
-from kipql.audit.fleet import Heard, Memory, Place, clock_of, run_fleet
+from kipql.audit.fleet import Heard, Memory, clock_of, run_fleet
 from kipql.audit.settings import Settings
+from kipql.cli.audit_options import SPARK
 from kipql.errors import KipError
 
 if TYPE_CHECKING:
     from kipql.audit.report import Report
     from kipql.audit.script import ScriptFile
-    from kipql.cli.auditing import Given
-
-SPARK = "spark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +48,37 @@ class LakeSpace:
             yield self.name, opened
 
 
-def many_spaces(scripts: "Sequence[ScriptFile]", settings: Settings, given: "Given", heard: Heard | None) -> "Report":
-    """Run scripts over every Space that the options mean. Raises NotFoundOrNotVisible where there is none, and
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Spaces of a lake: those whose names fit one of the patterns, all where there is none."""
+
+    folder: str
+    engine: str
+    master: str | None
+    patterns: tuple[str, ...]
+
+
+def audit_fleet(
+    scripts: "Sequence[ScriptFile]", settings: Settings, patterns: Sequence[str], heard: Heard | None
+) -> "Report":
+    """Run scripts over every memory of the patterns. Raises NotFoundOrNotVisible where there is none."""
+    return run_fleet(_fleet(patterns), scripts, settings=settings, heard=heard)
+
+
+def audit_lake(scripts: "Sequence[ScriptFile]", settings: Settings, asked: Asked, heard: Heard | None) -> "Report":
+    """Run scripts over every Space that is asked for. Raises NotFoundOrNotVisible where there is none, and
     MemoryUnavailable where the engine can not be reached."""
-    places: Sequence[Place] = _fleet(given["fleet"]) if given["fleet"] else _lake(settings, given)
-    with _workers(settings, given) as executor:
+    places = _lake(settings, asked)
+    with _workers(settings, asked) as executor:
         return run_fleet(places, scripts, settings=settings, executor=executor, heard=heard)
 
 
 def _fleet(patterns: Sequence[str]) -> list[Memory]:
-    """The memories of patterns and folders, each once."""
-    return [Memory(name) for name in dict.fromkeys(name for pattern in patterns for name in _expanded(pattern))]
+    """The memories of patterns and folders, each once, however many names lead to it."""
+    once: dict[str, str] = {}
+    for name in (name for pattern in patterns for name in _expanded(pattern)):
+        once.setdefault(os.path.realpath(name), name)
+    return [Memory(name) for name in once.values()]
 
 
 def _expanded(pattern: str) -> list[str]:
@@ -71,31 +89,36 @@ def _expanded(pattern: str) -> list[str]:
         found = sorted(str(each) for each in folder.iterdir() if each.is_dir() and not each.name.startswith("."))
     else:
         found = sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern]  # noqa: PTH207
+        if "**" in pattern:
+            found = [name for name in found if not _through_link(pattern.partition("**")[0], name)]
     if not found:
         raise KipError("NotFoundOrNotVisible", f"there is no memory at {pattern}", hint="give a pattern or a folder")
     return found
 
 
-def _lake(settings: Settings, given: "Given") -> list[LakeSpace]:
+def _through_link(start: str, name: str) -> bool:
+    """Whether a folder that `**` went through is a link: it could lead back, or to anywhere."""
+    below = Path(name).relative_to(start or ".") if not Path(name).is_absolute() or start else Path(name)
+    return any((Path(start) / part).is_symlink() for part in (below, *below.parents) if part.parts)
+
+
+def _lake(settings: Settings, asked: Asked) -> list[LakeSpace]:
     """The Spaces of a lake, by name."""
     from kipql import lake
 
-    folder, engine, master = str(given["lake"]), given["engine"], given["master"]
-    known = lake.spaces(folder)
-    names = [name for name in known if not given["spaces"] or any(fnmatchcase(name, one) for one in given["spaces"])]
+    known = lake.spaces(asked.folder)
+    names = [name for name in known if not asked.patterns or any(fnmatchcase(name, one) for one in asked.patterns)]
     if not names:
-        problem = f"the lake has no Space {' or '.join(given['spaces'])}" if known else f"{folder} is no lake"
+        problem = f"the lake has no Space {' or '.join(asked.patterns)}" if known else f"{asked.folder} is no lake"
         raise KipError("NotFoundOrNotVisible", problem, hint=f"its Spaces: {', '.join(known[:10])}" if known else None)
-    if engine == SPARK:
+    if asked.engine == SPARK:
         from kipql.lake.engines.on_spark import reach
 
-        reach(master)
+        reach(asked.master)
     threads = None if settings.jobs == 1 else max(1, (os.cpu_count() or 1) // settings.jobs)
-    return [LakeSpace(folder, name, engine, master, threads) for name in names]
+    return [LakeSpace(asked.folder, name, asked.engine, asked.master, threads) for name in names]
 
 
-def _workers(settings: Settings, given: "Given") -> AbstractContextManager[Executor | None]:
+def _workers(settings: Settings, asked: Asked) -> AbstractContextManager[Executor | None]:
     """Threads for Spark, which has workers of its own; processes elsewhere."""
-    if given["lake"] is not None and given["engine"] == SPARK:
-        return ThreadPoolExecutor(settings.jobs)
-    return nullcontext()
+    return ThreadPoolExecutor(settings.jobs) if asked.engine == SPARK else nullcontext()

@@ -1,10 +1,12 @@
 """`kipql run`: scripts and their audits."""
 
+from pathlib import Path
 from typing import Unpack
 
 import click
 
-from kipql.cli.auditing import Given, audit, audit_options, read_scripts
+from kipql.cli.audit_options import Given, audit_options
+from kipql.cli.auditing import audit, read_scripts
 from kipql.cli.options import readonly_option
 
 
@@ -33,5 +35,7 @@ def command(
     for option, is_given in (("--jobs", given["jobs"] != 1), ("--as-of", given["as_of"]), ("--now", given["now"])):
         if write and is_given:
             raise click.UsageError(f"--write and {option} exclude each other")
+    if given["fleet"] and any((Path(file) / "nexus" / "memory.json").exists() for file in files):
+        raise click.UsageError("a memory is not a script: quote the pattern of --fleet, so that kipql expands it")
     given["select"] = (*given["select"], *(f"tag:{tag}" for tag in tags))
     return audit(read_scripts(files), write=write, **given)

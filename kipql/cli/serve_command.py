@@ -2,11 +2,11 @@
 
 import os
 import sys
+from ipaddress import ip_address
 
 import click
 
 from kipql.cli.options import open_memory, package_option, readonly_option
-from kipql.errors import KipError
 from kipql.escape import terminal
 
 
@@ -26,6 +26,12 @@ from kipql.escape import terminal
     "--timeout", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, metavar="SECONDS",
     help="The most that a request may take.",
 )  # fmt: skip
+@click.option(
+    "--max-connections", type=click.IntRange(1), default=512, show_default=True, metavar="N",
+    help="The most connections at once.",
+)  # fmt: skip
+@click.option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate (PEM, with its chain).")
+@click.option("--tls-key", metavar="FILE", help="The key of --tls-cert, where it is in another file.")
 @click.pass_obj
 def command(
     readonly_given: bool,
@@ -38,30 +44,42 @@ def command(
     threads: int,
     max_body: int,
     timeout: float,
+    max_connections: int,
+    tls_cert: str | None,
+    tls_key: str | None,
 ) -> int:
     """Serve the memory DB: POST /kip takes a request envelope and answers a response envelope.
 
     A client sends Authorization: Bearer TOKEN and acts as the Principal that the file of tokens names. GET /health
-    needs no token, GET /metrics does. SIGTERM and Ctrl-C finish what is under way. There is no TLS: put a proxy in
-    front of it where others can listen. Needs the extra: pip install "kipql[serve]".
+    needs no token, GET /metrics does. SIGTERM and Ctrl-C finish what is under way. Without --tls-cert everything, the
+    tokens too, goes in the clear. Needs the extra: pip install "kipql[serve]".
     """
-    from kipql.fronts.extras import need
+    from kipql.extras import need
 
+    if tls_key and not tls_cert:
+        raise click.UsageError("--tls-key goes with --tls-cert")
     need("serve", "starlette", "uvicorn", "prometheus_client")
-    from kipql.fronts.http.app import Settings
-    from kipql.fronts.http.server import run
+    from kipql.fronts.http.server import Tls, run
+    from kipql.fronts.http.settings import Settings
     from kipql.fronts.http.tokens import read_tokens
 
     tokens = read_tokens(path)
     if os.name == "posix" and os.stat(path).st_mode & 0o077:  # noqa: PTH116
         click.echo(f"warning: others may read {terminal(path)}; chmod 600 it", err=True)
-    settings = Settings(body=max_body, timeout=timeout, threads=threads)
+    if tls_cert is None and not _is_local(host):
+        click.echo("warning: the tokens go over the network in the clear; give --tls-cert", err=True)
+    settings = Settings(body=max_body, timeout=timeout, threads=threads, connections=max_connections)
+    tls = None if tls_cert is None else Tls(tls_cert, tls_key)
     with open_memory(db, packages, write=not (readonly or readonly_given), seconds=timeout) as nexus:
-        try:
-            run(nexus, tokens, settings, host=host, port=port, listening=_listening)
-        except OSError as error:
-            raise KipError("ArtifactUnavailable", f"{host}:{port} can not be served: {error}") from None
+        run(nexus, tokens, settings, host=host, port=port, listening=_listening, tls=tls)
     return 0
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _listening(address: str) -> None:

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Unpack, cast
 import click
 
 import kipql
-from kipql.audit.source import moved
-from kipql.cli.options import Given, in_file, open_memory, read_parameters, read_statements, warn
+from kipql.cli.options import Given, in_file, note_unkept, open_memory, read_parameters, read_statements, warn
 from kipql.errors import KipError
 from kipql.escape import json_text
 from kipql.render.formats import FORMATS, as_table
+from kipql.render.labels import MOST_ROWS, Labels
 from kipql.render.receipts import receipt_line
 from kipql.render.results import grid
+from kipql.render.tables import WIDEST
+from kipql.runtime.texts import moved, place
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -27,36 +29,44 @@ def run(*, write: bool, **given: Unpack[Given]) -> int:
     """
     parameters = read_parameters(given["parameters"])
     text, source = read_statements(given["text"], given["path"])
+    wrote = False
     with open_memory(given["db"], given["packages"], write=write) as nexus:
         try:
             for part in kipql.split(text):
-                if not given["quiet"]:
-                    _warn(part, source, text)
                 try:
-                    _run(nexus, part, parameters, given, write=write)
+                    _run(nexus, part, parameters, given, source, text, write=write)
+                    wrote = wrote or (write and part.language == "KML")
                 except KipError as error:
                     raise moved(error, text, part.span.start) from None
         except KipError as error:
             return in_file(error, source, text)
+    if wrote and not given["quiet"]:
+        note_unkept(given["db"])
     return 0
 
 
-def _warn(part: "Part", source: str, text: str) -> None:
-    from kipql.audit.lint import lint
-    from kipql.audit.source import place
+def _run(
+    nexus: "Nexus", part: "Part", parameters: dict[str, Json], given: Given, source: str, text: str, *, write: bool
+) -> None:
+    from kipql.audit.lint import warned
 
-    warn(place(source, text, error) for error in lint(part.statement))
+    def say(warning: KipError) -> None:
+        if not given["quiet"]:
+            warn([place(source, text, moved(warning, text, part.span.start))])
 
-
-def _run(nexus: "Nexus", part: "Part", parameters: dict[str, Json], given: Given, *, write: bool) -> None:
     if part.language == "KML" and write:
-        click.echo(_receipt(cast("Receipt", nexus.execute(part.text, parameters)), given["form"]))
+        with warned(part, say):
+            receipt = cast("Receipt", nexus.execute(part.text, parameters))
+        click.echo(_receipt(receipt, given["form"]))
         return
-    result = nexus.query(part.text, parameters)
+    with warned(part, say):
+        result = nexus.query(part.text, parameters)
     columns, rows = grid(result, part.language)
-    widest = {"widest": None} if given["wide"] else {}
-    table = given["form"] == "table"
-    click.echo(as_table(columns, rows, **widest) if table else FORMATS[given["form"]](columns, rows))
+    if given["form"] == "table":
+        label = Labels(lambda text, asked: nexus.query(text, asked).rows).label if len(rows) <= MOST_ROWS else str
+        click.echo(as_table(columns, rows, None if given["wide"] else WIDEST, label))
+    else:
+        click.echo(FORMATS[given["form"]](columns, rows))
     if (more := _more(result, kept=given["db"] is not None)) and not given["quiet"]:
         click.echo(more, err=True)
 

@@ -8,11 +8,13 @@ that is written there, so that a place in an error is the place in what the call
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from kipql import lang
 from kipql.errors import KipError
 from kipql.lang import ast
-from kipql.values import Json
+from kipql.limits import DEFAULT_LIMITS, Limits
+from kipql.values import MAX_SAFE_INTEGER, Json
 
 _KEYWORD = re.compile(r"CURSOR(?:\s|//[^\r\n]*[\r\n])*\Z", re.IGNORECASE | re.ASCII)
 _PAGED = ast.Find | ast.List | ast.Search | ast.History | ast.Changes
@@ -26,8 +28,11 @@ class Bounded:
     cut: tuple[int, ...]
 
 
-def bounded(envelope: Mapping[str, Json], rows: int) -> Bounded:
-    """The request with at most `rows` rows for each operation; what is no such request is left to be refused."""
+def bounded(envelope: Mapping[str, Json], rows: int, limits: Limits = DEFAULT_LIMITS) -> Bounded:
+    """The request with at most `rows` rows for each operation; what is no such request is left to be refused.
+
+    limits  those of who will answer: what is longer than they allow is refused there, and what they allow is read here
+    """
     operations = envelope.get("operations")
     if not isinstance(operations, list):
         return Bounded(envelope, ())
@@ -35,7 +40,7 @@ def bounded(envelope: Mapping[str, Json], rows: int) -> Bounded:
     for at, operation in enumerate(operations):
         if isinstance(operation, dict) and isinstance(operation.get("command"), str):
             given = {**_mapping(shared), **_mapping(operation.get("parameters"))}
-            command, less = _paged(operation["command"], given, rows)
+            command, less = _paged(operation["command"], given, rows, limits)
             operation = {**operation, "command": command}
             cut += [at] if less else []
         made.append(operation)
@@ -46,10 +51,10 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
-def _paged(text: str, parameters: Mapping[str, Json], rows: int) -> tuple[str, bool]:
+def _paged(text: str, parameters: Mapping[str, Json], rows: int, limits: Limits) -> tuple[str, bool]:
     """The statement with a LIMIT of at most `rows`, and whether it asked for more."""
     try:
-        node = lang.parse(text)
+        node = lang.parse(text, limits)
     except KipError:
         return text, False
     if not isinstance(node, _PAGED):
@@ -58,9 +63,16 @@ def _paged(text: str, parameters: Mapping[str, Json], rows: int) -> tuple[str, b
         at = _before_cursor(text, node)
         return f"{text[:at]}\nLIMIT {rows}\n{text[at:]}", False
     wanted = parameters.get(node.limit.name) if isinstance(node.limit, ast.Param) else _number(node.limit)
-    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted <= rows:
+    if not _is_integer(wanted) or wanted <= rows:
         return text, False
     return f"{text[: node.limit.span.start]}{rows}{text[node.limit.span.end :]}", True
+
+
+def _is_integer(value: Json) -> TypeGuard[int | float]:
+    """Whether this is an integer of KIP, as 1000.0 is; whatever else stands as LIMIT is left to be refused."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= MAX_SAFE_INTEGER and value == int(value)
 
 
 def _number(value: ast.Value) -> Json:

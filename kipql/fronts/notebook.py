@@ -9,6 +9,7 @@ Parameters are the variables of the notebook: `:kind` is the value of `kind`. Va
 """
 
 import argparse
+import re
 import shlex
 import sys
 import threading
@@ -20,8 +21,11 @@ import kipql
 from kipql.errors import KipError
 from kipql.escape import terminal_lines
 from kipql.lang import walk
+from kipql.limits import hinted
 from kipql.nexus import Nexus
 from kipql.render.html import belief_html, element_html, is_belief, result_html
+from kipql.render.people import concept_name
+from kipql.runtime.places import is_place, meant
 from kipql.runtime.receipt import Receipt
 from kipql.runtime.result import Result
 
@@ -48,13 +52,14 @@ class Session:
 
     def label(self, identity: str) -> str:
         """A Concept by its name or key, anything else by its id."""
-        if self.nexus is None or not identity.startswith("C-"):
+        nexus = self.nexus
+        if nexus is None or not identity.startswith("C-"):
             return identity
         try:
-            rows = self.nexus.query("FIND(?c.name, ?c.key) WHERE { ?c CONCEPT {id: :id} }", {"id": identity}).rows
+            name = concept_name(identity, lambda text, parameters: nexus.query(text, parameters).rows)
         except KipError:
             return identity
-        return next((f"{word} ({identity})" for row in rows for word in row if word), identity)
+        return identity if name is None else f"{name} ({identity})"
 
     def run(self, text: str, namespace: Mapping[str, Any]) -> Answer:
         """Run the statements of a cell; the answer is the last one's. Raises KipError."""
@@ -64,7 +69,12 @@ class Session:
             )
         answer: Answer = None
         for part in kipql.split(text):
-            answer = _interruptible(self.nexus.execute, part.text, _parameters(part.text, namespace))
+            try:
+                answer = _interruptible(self.nexus.execute, part.text, _parameters(part.text, namespace))
+            except KipError as error:
+                if error.code != "ReadonlyViolation":
+                    raise
+                raise hinted(error, "%kql DB --write opens a memory for writing") from None
             if isinstance(answer, Result):
                 for caveat in answer.warnings:
                     print(f"warning: {terminal_lines(str(caveat.message))}", file=sys.stderr)
@@ -105,6 +115,9 @@ class _Parser(argparse.ArgumentParser):
         raise KipError("PreconditionFailed", message or self.format_usage().strip())
 
 
+_STATEMENT = re.compile(r"\s*(?:[A-Z]{3,}\s*[({]|[A-Z]{3,}\s+[^-\s])")  # `FIND(`, `LIST TYPES`: no name of a memory
+
+
 def _line_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="%kql", add_help=False)
     parser.add_argument("db", nargs="?", help="the folder of a memory, or a variable that holds a Nexus")
@@ -122,6 +135,10 @@ def _cell_parser() -> argparse.ArgumentParser:
 
 
 def _open(session: Session, line: str, namespace: Mapping[str, Any]) -> None:
+    if _STATEMENT.match(line):
+        raise KipError(
+            "PreconditionFailed", "%kql opens a memory and runs nothing", hint="a statement goes below %%kql in a cell"
+        )
     given = _line_parser().parse_args(shlex.split(line))
     named = namespace.get(given.db) if given.db else None
     if isinstance(named, Nexus):
@@ -129,6 +146,14 @@ def _open(session: Session, line: str, namespace: Mapping[str, Any]) -> None:
         session.use(seen if given.principal is None else seen.as_principal(given.principal), owned=False)
     elif given.db or given.new:
         write = given.write or given.new
+        if given.db and not is_place(given.db):
+            near = meant(given.db)
+            hint = f"did you mean {near}? " if near else ""
+            raise KipError(
+                "PreconditionFailed",
+                f"there is no memory {given.db}",
+                hint=f"{hint}%kql ./{given.db} --write makes one",
+            )
         opened = kipql.open(given.db, readonly=not write, packages=given.package, principal=given.principal)
         session.use(opened, owned=True)
     if (nexus := session.nexus) is None:

@@ -2,8 +2,10 @@
 
 A variable that can hold anything is one text column: JSON for a value, `@12` for an element by its code, `$lineage`
 for a symbol, `>{...}` for an edge, `%[...]` for a belief by what makes two of them one. Two cells are one when their
-texts are. The functions here are the engine's own logic over such texts, so that there is one implementation of it;
-SQL's NULL is unknown, absent and unbound alike.
+texts are. What an expression sees of a symbol is `$lineage ref`, since it reads as the exact ref (§43.3).
+
+The functions here are the engine's own logic over such texts, so that there is one implementation of it; SQL's NULL
+is unknown, absent and unbound alike.
 """
 
 import json
@@ -50,8 +52,8 @@ def value(cell: Text) -> Any:
     if mark == ELEMENT:
         return Ref(int(cell[1:]))
     if mark == SYMBOL:
-        lineage = cell[1:]
-        return Symbol(lineage, lineage)
+        lineage, _, ref = cell[1:].partition(" ")
+        return Symbol(ref or lineage, lineage)
     if mark == BELIEF:
         return Projected(cell)
     return json.loads(cell[1:] if mark == EDGE else cell)

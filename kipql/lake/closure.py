@@ -255,12 +255,15 @@ class Closure:
         """Columns of what a table holds at the sequence, of the rows whose `key` is one of the codes."""
         from sqlglot import exp
 
-        if not codes:
+        if not codes or self.lake.empty(each):
             return []
         engine = self.lake.engine
         listed: Sql
-        if len(codes) <= LISTED:
-            listed = among(col(key), [lit(code) for code in codes])
+        if len(codes) == 1:
+            listed = eq(col(key), lit(codes[0]))
+        elif len(codes) <= LISTED:  # joined: of an IN list DuckDB asks each row
+            values = exp.values([(code,) for code in codes], alias="g", columns=["given"])
+            listed = exp.In(this=col(key), query=exp.select("*").from_(values).subquery())
         else:
             given = engine.put([(code,) for code in codes], [("given", "int64")])
             listed = exp.In(this=col(key), query=exp.select(col("given")).from_(table(given)).subquery())

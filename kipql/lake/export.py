@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from kipql.errors import KipError
+from kipql.extras import need
 from kipql.govern.reads import admit
 from kipql.govern.view import within
 from kipql.lake import layout, manifest, states
+from kipql.lake.door import guarded
 from kipql.lake.manifest import Manifest, Part
 from kipql.nexus import Nexus, session_of
 from kipql.runtime.folder import path_of
@@ -60,19 +62,19 @@ def export(nexus: Nexus, folder: object, *, name: str | None = None, progress: P
               are all `kip:space:default` unless told otherwise) need names of their own
     progress  called now and then with the states written so far and in all
 
-    Raises NotAuthorized without the permission `export`, IdentityConflict where the lake holds another memory under
+    Raises NotAMemory for a folder with something else in it, TypeMismatch or ConstraintViolation for what is no name,
+    NotAuthorized without the permission `export`, IdentityConflict where the lake holds another memory under
     the name, MemoryLocked while another export of it runs, MemoryDamaged, MemoryUnavailable when the disk refuses,
     UnsupportedCapability without the extra `lake`.
     """
-    _require_arrow()
+    need("lake", "pyarrow")
     session = session_of(nexus)
     admit(session.authority, ("discover", "read", "export"))
     view = within(session.view(), "export")
-    lake, called = path_of(folder), name or view.space_id
-    if not isinstance(called, str) or not 0 < len(called) <= 512:
-        raise KipError("TypeMismatch", "a name in a lake is a non-empty string of at most 512 characters")
+    lake, called = path_of(folder), manifest.is_name(view.space_id if name is None else name)
     try:
-        with _alone(lake, called):
+        _check_folder(lake)
+        with guarded(), _alone(lake, called):
             return _export(view, session.space.store.notes.get("schema", ()), lake, called, progress)
     except OSError as error:
         raise KipError(
@@ -89,8 +91,12 @@ def _export(view: "View", setup: Sequence[Json], lake: Path, name: str, progress
     found = states.States(view)
     erased = {} if view.narrowed else states.erased(found, view)
     since = 0 if before is None else before.head
+    if before is not None:
+        manifest.check_files(lake, before, whole=False)
     known = {} if before is None else before.erased
     again = [_code(view, key) for key, seq in erased.items() if known.get(key) != seq] if before is not None else []
+    if before is not None and since == view.seq and not again:
+        return Exported(name, view.seq, since, 0, before.bytes, 0)
     parts = Parts(lake, name, f"{since + 1}-{view.seq}-{os.urandom(4).hex()}")
     try:
         kept = () if before is None else _kept(lake, before, again, bool(again))
@@ -121,14 +127,14 @@ def _export(view: "View", setup: Sequence[Json], lake: Path, name: str, progress
         parts=(*kept, *written),
     )
     manifest.write(lake, made)
-    _tidy(lake, made)
+    _tidy(lake, made, before if before is not None and not again else None)
     rows = sum(part.rows for part in written)
     return Exported(name, view.seq, since, rows, sum(part.bytes for part in made.parts), len(again))
 
 
 def _before(view: "View", lake: Path, name: str) -> Manifest | None:
     """What the lake has of this view already; None when it has to be written whole."""
-    if not manifest.path_of(lake, name).exists():
+    if not os.path.lexists(manifest.path_of(lake, name)):
         return None
     before = manifest.read(lake, name)
     same = before.space_id == view.space_id and before.head <= view.seq
@@ -192,25 +198,31 @@ def _alone(lake: Path, name: str) -> Iterator[None]:
         raise KipError("MemoryLocked", f"another export of {name!r} into this lake is running") from None
 
 
-def _tidy(lake: Path, made: Manifest) -> None:
-    """Remove the files of the Space that its manifest does not name."""
-    named = {part.path for part in made.parts}
+def _tidy(lake: Path, made: Manifest, before: Manifest | None) -> None:
+    """Remove the files of the Space that its manifest does not name, and that the one before did not: who has that one
+    open reads on. Nothing is looked for behind a link: what it leads to is no file of the lake."""
+    named = {part.path for held in (made, before) if held is not None for part in held.parts}
     for table in layout.TABLES:
-        for path in (lake / table.name / manifest.partition(made.name)).glob("*.parquet"):
+        folder = lake / table.name / manifest.partition(made.name)
+        if folder.is_symlink() or folder.parent.is_symlink():
+            continue
+        for path in folder.glob("*.parquet"):
             if path.relative_to(lake).as_posix() not in named:
                 path.unlink()
+
+
+def _check_folder(lake: Path) -> None:
+    """Raises NotAMemory for a folder with something else than a lake in it."""
+    if lake.is_dir() and not (lake / manifest.FOLDER).is_dir() and any(lake.iterdir()):
+        raise KipError(
+            "NotAMemory",
+            f"{lake} is not empty, and is no lake",
+            hint="give a lake, or a folder that is empty or does not exist",
+            details={"path": str(lake)},
+        )
 
 
 def _version() -> str:
     import kipql
 
     return kipql.__version__
-
-
-def _require_arrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise KipError(
-            "UnsupportedCapability", "a lake needs pyarrow", hint="install kipql with the extra `lake`"
-        ) from None

@@ -24,12 +24,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table; `state` of one row a state of an element."""
+    """One table; `state` of one row a state of an element; `order` of rows that are written together."""
 
     name: str
     doc: str
     columns: tuple[Column, ...]
     state: bool = False
+    order: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ PROPOSITIONS = Table(
         _ELEMENT,
     ),
     state=True,
+    order=("subject", "predicate", "code", "seq_from"),
 )
 ASSERTIONS = Table(
     "assertions",
@@ -105,6 +107,7 @@ ASSERTIONS = Table(
         _ELEMENT,
     ),
     state=True,
+    order=("proposition", "code", "seq_from"),
 )
 EVIDENCE = Table(
     "evidence",
@@ -247,3 +250,14 @@ TABLES = (
 
 WHOLE = (IDENTITIES, REVIEWS, SCHEMA)
 """Small ones that every export writes anew."""
+
+JSON = frozenset(("element", "payload", "members", "json", "change"))
+"""Columns of JSON."""
+
+UNREPEATED = JSON | frozenset(
+    (
+        "code", "id", "subject", "object", "proposition", "target", "canonical", "key", "name", "canonical_id",
+        "content_digest", "asserted_at", "valid_from", "valid_until", "observed_at", "started_at", "ended_at", "tx_id",
+    )
+)  # fmt: skip
+"""Columns whose values hardly repeat."""

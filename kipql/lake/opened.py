@@ -1,50 +1,57 @@
 """`kipql.lake.open`: one Space of a lake, asked in KQL like a Nexus (docs/scale.md, "Asking a lake")."""
 
-import json
+import os
 import threading
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from kipql import lang
 from kipql.errors import KipError
-from kipql.exec.reading import Projections
-from kipql.lake import layout, lower, manifest
-from kipql.lake.engines.watch import watched
+from kipql.extras import need
+from kipql.lake import layout, manifest
+from kipql.lake.answering import Answering, environments_of
+from kipql.lake.door import guarded
+from kipql.lake.engines.watch import EVERY, watched
 from kipql.lake.manifest import Manifest
-from kipql.lake.reading import Asking, LakeControl, reading
-from kipql.lake.view import LakeView
+from kipql.lake.view import EMPTY
 from kipql.lang import ast
 from kipql.limits import DEFAULT_LIMITS, Budget, Limits
-from kipql.plan import clauses, prepare, shape
 from kipql.plan.parameters import bind
 from kipql.runtime.folder import path_of
-from kipql.runtime.result import Answered, Result
+from kipql.runtime.result import Result
 from kipql.runtime.standing import completed
-from kipql.store.environments import Environments, load_schema
-from kipql.store.symbols import Symbols
 from kipql.times import Clock, parse_instant
-from kipql.times import now as instant_now
 
 if TYPE_CHECKING:
     from kipql.lake.engines import Engine
 
 ENGINES = ("duckdb", "spark")
+MOST_THREADS = 1_024
 
 
 class Lake:
-    """One Space of a lake, read-only. Made by `kipql.lake.open`; a context manager that closes the engine."""
+    """One Space of a lake, read-only. Made by `kipql.lake.open`; a context manager that closes the engine.
+
+    Threads may share one: their queries wait for each other, at most for what they may spend.
+    """
+
+    unmetered = frozenset(("ticks",))
+    """Limits that no engine counts: an audit that sets one is refused."""
 
     def __init__(self, folder: Path, held: Manifest, engine: "Engine", limits: Limits, clock: Clock | None) -> None:
         self._folder = folder
         self._manifest = held
         self._engine = engine
         self._limits = limits
-        self._clock = clock
+        self._lock = threading.Lock()
+        self._process: int | None = os.getpid()  # None once it is closed
+        held_tables = {part.table for part in held.parts}
+        engine.facts[EMPTY] = frozenset(each.name for each in layout.TABLES) - held_tables
         with watched(Budget(limits), engine.interrupt):
-            self._environments = _environments(engine)
+            self._answering = Answering(held, engine, environments_of(engine), clock)
 
     def query(
         self,
@@ -69,19 +76,18 @@ class Lake:
 
         Raises InvalidSyntax.
         """
-        try:
+        with guarded(text):
             return LakeStatement(self, text, completed(lang.parse(text, self._limits), as_of, for_time))
-        except KipError as error:
-            raise error.in_text(text) from None
 
     def execute(self, text: str, parameters: Mapping[str, object] | None = None) -> NoReturn:
         """Raises ReadonlyViolation: a lake is only read."""
-        _find(lang.parse(text, self._limits))
+        with guarded(text):
+            find_of(lang.parse(text, self._limits))
         raise KipError("ReadonlyViolation", "a lake is only read", hint="ask it with query")
 
     def packages(self) -> frozenset[str]:
         """The ids of the Schema Packages that are active."""
-        rows = self._environments.entry(self._manifest.head).environment.package_rows()
+        rows = self._answering.environments.entry(self._manifest.head).environment.package_rows()
         return frozenset(row["package_id"] for row in rows if row["status"] == "active")
 
     def sequence_at(self, moment: str) -> int:
@@ -91,8 +97,9 @@ class Lake:
         from kipql.lake.lower.sql import col, le, lit, named, table
 
         last = exp.select(named(exp.Max(this=col("seq")), "n")).from_(table(layout.COMMITS.name))
-        ((seq,),) = self._engine.rows(last.where(le(col("at"), lit(parse_instant(moment)))))
-        return int(seq or 0)
+        with guarded(), self._turn(Budget(self._limits)):
+            ((seq,),) = self._engine.rows(last.where(le(col("at"), lit(parse_instant(moment)))))
+            return int(seq or 0)
 
     @property
     def space_id(self) -> str:
@@ -115,8 +122,11 @@ class Lake:
         return self._engine.name
 
     def close(self) -> None:
-        """Give up the engine."""
-        self._engine.close()
+        """Give up the engine, after the query that runs."""
+        with self._lock:
+            ours, self._process = self._process == os.getpid(), None
+            if ours:
+                self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -135,78 +145,43 @@ class Lake:
     ) -> Result:
         narrowed = self._limits.narrowed(limits)
         budget = Budget(narrowed, cancel)
-        find = _find(node)
+        find = find_of(node)
         given = bind(find, parameters, narrowed)
-        seq = self._sequence(find, given)
+        answering = self._answering
+        seq = answering.sequence(find, given)
+        with self._turn(budget):
+            return Result(answering.answer(find, given, seq, budget, answering.projections(seq)))
+
+    @contextmanager
+    def _turn(self, budget: Budget) -> Iterator[None]:
+        """The engine, for one query at a time: what interrupts it interrupts no other one."""
+        while not self._lock.acquire(timeout=EVERY):
+            budget.check()
         try:
-            with watched(budget, self._engine.interrupt):
-                return Result(self._answer(find, given, seq, budget, self._projections(seq)))
+            if self._process != os.getpid():
+                what = "is closed" if self._process is None else "was opened by another process"
+                raise KipError("MemoryUnavailable", f"this lake {what}", hint="open it again")
+            try:
+                with watched(budget, self._engine.interrupt):
+                    yield
+            except KipError as error:
+                raise self._exported_again(error) from error
+            finally:
+                self._engine.forget()
         finally:
-            self._engine.forget()
+            self._lock.release()
 
-    def _projections(self, seq: int) -> Projections:
-        """What the beliefs of one query are read with: one instant, and the lake itself for selections made again."""
-        at = instant_now(self._clock)
-
-        def ask(find: ast.Find, parameters: Mapping[str, Any], budget: Budget, projections: Projections) -> Answered:
-            return self._answer(find, parameters, seq, budget, projections)
-
-        return Projections(lambda: at, ask=Asking(ask))
-
-    def _answer(
-        self, find: ast.Find, parameters: Mapping[str, Any], seq: int, budget: Budget, projections: Projections
-    ) -> Answered:
-        prepare.checked_find(find)
-        environment = self._environments.entry(seq).environment
-        shaped = shape.lift_find(find)
+    def _exported_again(self, error: KipError) -> KipError:
+        """What an engine failed of, where that is that files are gone which a later export removed."""
+        if error.code not in ("MemoryUnavailable", "MemoryDamaged"):
+            return error
         try:
-            inner = shaped.node
-            assert isinstance(inner, ast.Find)
-            planned = prepare.planned_find(inner, environment)
-            given = {**parameters, **shape.named(shaped.literals)}
-            valid_at = clauses.world_time(inner, given)
-            clauses.check_epistemic(inner.epistemic, given)
-            if clauses.cursor(inner, given) is not None:
-                raise KipError("UnsupportedCapability", "a lake issues no cursors", span=inner.span)
-            most = None if inner.limit is None else clauses.count(inner.limit, given, "LIMIT")
-            at = projections.clock()
-            view = LakeView(self._engine, self._manifest.space_id, seq, environment, at, budget.limits)
-            made = None
-            if shaped.reads or inner.epistemic is not None:
-                if projections.control is None:
-                    projections = replace(projections, control=LakeControl(self._engine))
-                withheld = self._manifest.coverage != self._manifest.space_id
-                made = reading(inner, view, given, budget, projections, withheld)
-            values = planned.fetch(shaped.literals, {**parameters, lower.READING: made})
-            wanted = None if most is None else most + 1
-            rows = lower.answer(planned.written, values, view, self._engine, wanted, budget)
-        except KipError as error:
-            raise shaped.locate(error) from None
-        truncated = most is not None and 0 < most < len(rows)
-        context: dict[str, Any] = {
-            "space_id": self._manifest.space_id,
-            "snapshot_seq": seq,
-            "schema_environment_version": environment.version,
-        }
-        if valid_at is not None:
-            context["valid_at"] = valid_at
-        if made is not None and made.believes and most != 0:  # of no rows there is nothing to say
-            context.update(made.context())
-        columns = tuple(clauses.title(item) for item in find.items)
-        return Answered(columns, rows if most is None else rows[:most], context, None, truncated)
-
-    def _sequence(self, find: ast.Find, parameters: Mapping[str, Any]) -> int:
-        if find.as_of is None:
-            return self._manifest.head
-        seq = clauses.count(find.as_of, parameters, "AS OF SEQ")
-        if seq > self._manifest.head:
-            raise KipError(
-                "HistoricalSnapshotUnavailable",
-                f"the lake holds the Space up to sequence {self._manifest.head}; it has no state {seq}",
-                span=find.as_of.span,
-                hint=f"use 0 to {self._manifest.head}, or export again",
-            )
-        return seq
+            manifest.check_files(self._folder, self._manifest, whole=False)
+        except KipError as gone:
+            if manifest.read(self._folder, self._manifest.name) == self._manifest:
+                return gone
+            return KipError("MemoryUnavailable", "the lake was exported again", hint="open it anew")
+        return error
 
 
 class LakeStatement:
@@ -225,10 +200,8 @@ class LakeStatement:
         cancel: threading.Event | None = None,
     ) -> Result:
         """As `Lake.query`."""
-        try:
+        with guarded(self._text):
             return self._lake._run(self._node, parameters, limits, cancel)
-        except KipError as error:
-            raise error.in_text(self._text) from None
 
 
 def open(
@@ -257,16 +230,47 @@ def open(
     unknown or not installed, MemoryUnavailable where it can not be reached.
     """
     lake = path_of(folder)
-    held = manifest.read(lake, _named(lake, space))
-    manifest.check_files(lake, held, whole=verify or held.bytes <= manifest.RESIDENT)
+    _check(engine, threads, limits, master)
+    with _disk(lake), guarded():
+        held = manifest.read(lake, _named(lake, space))
+        manifest.check_files(lake, held, whole=verify or held.bytes <= manifest.RESIDENT)
+        started = _engine(engine, lake, held, master, threads)
+        try:
+            return Lake(lake, held, started, limits or DEFAULT_LIMITS, clock)
+        except BaseException:
+            started.close()
+            raise
+
+
+def _check(engine: object, threads: object, limits: object, master: object) -> None:
     if engine not in ENGINES:
         raise KipError("UnsupportedCapability", f"there is no engine {engine!r}", hint=f"one of {', '.join(ENGINES)}")
-    return Lake(lake, held, _engine(engine, lake, held, master, threads), limits or DEFAULT_LIMITS, clock)
+    if threads is not None and threads.__class__ is not int:
+        raise KipError("TypeMismatch", f"threads are a whole number, not {threads!r}")
+    if isinstance(threads, int) and not 0 < threads <= MOST_THREADS:
+        raise KipError("ConstraintViolation", f"threads are 1 to {MOST_THREADS}, not {threads}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise KipError("TypeMismatch", f"limits are kipql.Limits, not {type(limits).__name__}")
+    if master is not None and not isinstance(master, str):
+        raise KipError("TypeMismatch", f"a master is a string, not {type(master).__name__}")
+
+
+@contextmanager
+def _disk(lake: Path) -> Iterator[None]:
+    """What the disk refuses, as a KipError."""
+    try:
+        yield
+    except OSError as error:
+        said = error.strerror or str(error)
+        found = f"the lake could not be read: {said}"
+        raise KipError("MemoryUnavailable", found, details={"path": str(lake)}) from error
 
 
 def spaces(folder: object) -> list[str]:
     """What the Spaces of a lake are called, ordered."""
-    return manifest.names(path_of(folder))
+    lake = path_of(folder)
+    with _disk(lake), guarded():
+        return manifest.names(lake)
 
 
 def _named(lake: Path, space: str | None) -> str:
@@ -284,6 +288,7 @@ def _named(lake: Path, space: str | None) -> str:
 
 def _engine(name: str, lake: Path, held: Manifest, master: str | None, threads: int | None) -> "Engine":
     if name == "duckdb":
+        need("lake", "pyarrow", "duckdb")
         from kipql.lake.engines.on_duckdb import DuckDB
 
         return DuckDB(lake, held, threads)
@@ -292,24 +297,9 @@ def _engine(name: str, lake: Path, held: Manifest, master: str | None, threads: 
     return Spark(lake, held, master)
 
 
-def _find(node: ast.Statement) -> ast.Find:
+def find_of(node: ast.Statement) -> ast.Find:
     if isinstance(node, ast.Find):
         return node
     if lang.is_mutation(node):
         raise KipError("ReadonlyViolation", "a lake is only read", span=node.span, hint="write to the memory itself")
     raise KipError("UnsupportedCapability", "a lake answers FIND", span=node.span, hint="ask the memory itself")
-
-
-def _environments(engine: "Engine") -> Environments:
-    """The Schema Environments that the lake's Space went through."""
-    from sqlglot import exp
-
-    from kipql.lake.lower.sql import col, eq, lit, table
-
-    found = Environments(Symbols(), load_schema)
-    found.add(0, {})
-    select = exp.select(col("seq"), col("change")).from_(table(layout.SCHEMA.name))
-    changes = engine.rows(select.where(eq(col("kind"), lit("schema"))).order_by(exp.Ordered(this=col("place"))))
-    for seq, change in changes:
-        found.add(seq, json.loads(change))
-    return found

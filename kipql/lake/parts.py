@@ -1,7 +1,13 @@
-"""Writing the Parquet files of one export, one per table that has rows."""
+"""Writing the Parquet files of one export, one per table that has rows.
+
+Most that a lake is asked for is few rows by what they refer to. Row groups follow the order of creation, and rows in
+one the `order` of the table; a page has few rows, and an index says between which values they are, so that an engine
+reads the pages that can hold what is asked. What hardly repeats has no dictionary: all of one is read for a single row.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kipql.lake.layout import Kind, Table
-from kipql.lake.manifest import Part, check_part, part_of, partition
+from kipql.lake import layout
+from kipql.lake.layout import Column, Kind, Table
+from kipql.lake.manifest import Part, check_part, damaged, part_of, partition
 from kipql.runtime.folder import sync_folder
 
 BATCH = 100_000
 """Rows of a row group."""
+
+PAGE = 2_048
+"""Rows of a page: as many as DuckDB looks at in one go."""
 
 _TYPES: Mapping[Kind, Callable[[], Any]] = {
     "int64": pa.int64,
@@ -25,11 +35,37 @@ _TYPES: Mapping[Kind, Callable[[], Any]] = {
     "map": lambda: pa.map_(pa.string(), pa.string()),
 }
 
+_PAGES: Mapping[str, int] = (  # an older pyarrow counts bytes alone
+    {"max_rows_per_page": PAGE} if "max_rows_per_page" in signature(pq.ParquetWriter).parameters
+    else {"data_page_size": 8 * PAGE}
+)  # fmt: skip
+
 
 def schema_of(table: Table) -> Any:
     """The Arrow schema of a table; the documentation of each column is its metadata."""
     fields = [pa.field(column.name, _TYPES[column.kind](), metadata={"doc": column.doc}) for column in table.columns]
     return pa.schema(fields, metadata={"doc": table.doc})
+
+
+def _encoding(column: Column) -> str:
+    """How a column without a dictionary is written: as differences, but JSON as it is."""
+    if column.name in layout.JSON:
+        return "PLAIN"
+    return "DELTA_BINARY_PACKED" if column.kind == "int64" else "DELTA_BYTE_ARRAY"
+
+
+def _writer(path: Path, table: Table) -> Any:
+    """What writes the file of a table."""
+    encodings = {column.name: _encoding(column) for column in table.columns if column.name in layout.UNREPEATED}
+    return pq.ParquetWriter(
+        path,
+        schema_of(table),
+        compression="zstd",
+        use_dictionary=[column.name for column in table.columns if column.name not in encodings],
+        column_encoding=encodings,
+        write_page_index=True,
+        **_PAGES,
+    )
 
 
 class Parts:
@@ -72,7 +108,9 @@ class Parts:
     def _open(self, table: Table) -> None:
         path = self._lake / table.name / partition(self._name) / f"part-{self._mark}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._writers[table.name] = (path, pq.ParquetWriter(path, schema_of(table), compression="zstd"), table)
+        if path.parent.is_symlink() or path.parent.parent.is_symlink():
+            raise damaged(path.parent, "it is a link, which leads out of the lake")
+        self._writers[table.name] = (path, _writer(path, table), table)
 
     def _flush(self, table: Table) -> None:
         rows = self._rows.get(table.name)
@@ -97,7 +135,8 @@ def _arrow(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:
     arrays = [
         pa.array(values, type=_TYPES[column.kind]()) for column, values in zip(table.columns, columns, strict=True)
     ]
-    return pa.table(arrays, schema=schema_of(table))
+    made = pa.table(arrays, schema=schema_of(table))
+    return made.sort_by([(name, "ascending") for name in table.order]) if table.order else made
 
 
 def without(lake: Path, part: Part, codes: Sequence[int], mark: str) -> Part | None:
@@ -107,16 +146,28 @@ def without(lake: Path, part: Part, codes: Sequence[int], mark: str) -> Part | N
     """
     path = lake / part.path
     check_part(lake, part, whole=True)
-    data = pq.read_table(path, partitioning=None)
-    kept = data.filter(pc.invert(pc.is_in(data["code"], value_set=pa.array(codes, type=pa.int64()))))
-    if kept.num_rows == data.num_rows:
-        return part
-    if not kept.num_rows:
+    gone = pa.array(codes, type=pa.int64())
+    table = next(each for each in layout.TABLES if each.name == part.table)
+    fresh = path.with_name(f"{path.stem.rpartition('-')[0]}-{mark}.parquet")
+    rows = 0
+    with pq.ParquetFile(path) as file:
+        groups = range(file.num_row_groups)
+        if not any(
+            pc.any(pc.is_in(file.read_row_group(at, ["code"])["code"], value_set=gone)).as_py() for at in groups
+        ):
+            return part
+        with _writer(fresh, table) as writer:
+            for at in groups:
+                data = file.read_row_group(at)
+                kept = data.filter(pc.invert(pc.is_in(data["code"], value_set=gone)))
+                rows += kept.num_rows
+                if kept.num_rows:
+                    writer.write_table(kept)
+    if not rows:
+        fresh.unlink()
         return None
-    fresh = path.with_name(f"{path.stem}-{mark}.parquet")
-    pq.write_table(kept, fresh, compression="zstd", row_group_size=BATCH)
     _sync(fresh)
-    return part_of(lake, part.table, fresh, kept.num_rows)
+    return part_of(lake, part.table, fresh, rows)
 
 
 def _sync(path: Path) -> None:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from kipql.lake.view import LakeView
     from kipql.schema.definitions import PredicateType
 
+CONTROLS = "controls"
+"""The fact that holds the policies and trust of the Space, as they changed."""
+
 Ask = Callable[[ast.Find, Mapping[str, Json], Budget, Projections], Any]
 
 
@@ -43,10 +46,12 @@ class LakeControl(Control):
     __slots__ = ("_found", "actors")
 
     def __init__(self, engine: "Engine") -> None:
-        kinds = among(col("kind"), [lit(POLICY), lit(TRUST)])
-        select = exp.select(col("seq"), col("kind"), col("change")).from_(table(layout.SCHEMA.name)).where(kinds)
-        rows = engine.rows(select.order_by(exp.Ordered(this=col("place"))))
-        changes = [(seq, kind, json.loads(change)) for seq, kind, change in rows]
+        changes = engine.facts.get(CONTROLS)
+        if changes is None:
+            kinds = among(col("kind"), [lit(POLICY), lit(TRUST)])
+            select = exp.select(col("seq"), col("kind"), col("change")).from_(table(layout.SCHEMA.name)).where(kinds)
+            rows = engine.rows(select.order_by(exp.Ordered(this=col("place"))))
+            changes = engine.facts[CONTROLS] = [(seq, kind, json.loads(change)) for seq, kind, change in rows]
         super().__init__(SimpleNamespace(controls=changes))  # type: ignore[arg-type]
         named = (parse_id(change["actor"]) for _, kind, change in changes if kind == TRUST)
         self.actors = frozenset(code for code in named if code is not None)

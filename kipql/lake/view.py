@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 LISTED = 500
 """Codes that one query lists."""
 
+EMPTY = "empty"
+"""The fact that names the tables without a file."""
+
 
 class LakeView:
     """The lake's Space at `seq`, under one Schema Environment.
@@ -48,6 +51,10 @@ class LakeView:
         self.now = now
         self.limits = limits
 
+    def empty(self, each: layout.Table) -> bool:
+        """Whether the lake has no file of a table, so that it need not be asked."""
+        return each.name in self.engine.facts.get(EMPTY, ())
+
     # --- elements
 
     @cached_property
@@ -55,6 +62,9 @@ class LakeView:
         """Rows per kind that may exist: one past the last that the lake has."""
         found = []
         for each in layout.STATE_TABLES:
+            if self.empty(each):
+                found.append(0)
+                continue
             last = exp.select(named(exp.Max(this=col("code")), "n")).from_(table(each.name))
             ((code,),) = self.engine.rows(last.where(le(col("created_seq"), lit(self.seq))))
             found.append(0 if code is None else (code >> 3) + 1)
@@ -165,6 +175,10 @@ class LakeView:
         """Exact ref -> lineage of every Concept Type and Predicate that the lake holds."""
         return self._symbols
 
+    def tells_apart(self) -> bool:
+        """Whether each exact ref of the lake is the only one of its lineage, so that it alone says which it is."""
+        return len(set(self._symbols.values())) == len(self._symbols)
+
     def refs(self, lineage: str) -> list[str]:
         """The exact refs of a lineage that the lake holds."""
         return [ref for ref, known in self._symbols.items() if known == lineage]
@@ -189,6 +203,8 @@ class LakeView:
 
     @cached_property
     def _merged(self) -> Mapping[int, int]:
+        if self.empty(layout.IDENTITIES):
+            return {}
         select = self.held(layout.IDENTITIES, col("code"), col("canonical"))
         return {int(code): int(canonical) for code, canonical in self.engine.rows(select)}
 
@@ -223,6 +239,8 @@ class LakeView:
     @cached_property
     def reviewed(self) -> Mapping[int, int]:
         """The last commit that asked to review an element because an identity was repaired (§11.5), by code."""
+        if self.empty(layout.REVIEWS):
+            return {}
         last = named(exp.Max(this=col("seq")), "n")
         select = exp.select(col("code"), last).from_(table(layout.REVIEWS.name)).where(le(col("seq"), lit(self.seq)))
         return {int(code): int(seq) for code, seq in self.engine.rows(select.group_by(col("code")))}
@@ -236,6 +254,8 @@ class LakeView:
         """The texts of a column, ordered; looked up once while the lake is open."""
         known = self.engine.facts.get(f"{each.name}.{column}")
         if known is None:
+            if self.empty(each):
+                return []
             rows = self.engine.rows(exp.select(col(column)).distinct().from_(table(each.name)))
             known = self.engine.facts[f"{each.name}.{column}"] = sorted(ref for (ref,) in rows)
         return known

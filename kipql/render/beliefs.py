@@ -4,13 +4,14 @@ The input is what a BELIEF SLOT or BELIEF variable reads as with `explanation: "
 but labels. Stored text is escaped for a terminal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kipql.errors import KipError
 from kipql.escape import terminal
-from kipql.render.tables import table, width
-from kipql.render.values import show
+from kipql.render.fitting import fit
+from kipql.render.people import show
+from kipql.render.tables import cut, table, width, wrapped
 from kipql.times import parse_instant
 
 Label = Callable[[str], str]
@@ -22,14 +23,15 @@ def timeline(slot: Mapping[str, Any], label: Label = str, *, columns: int = 48, 
     slot     a slot or a single belief, read with `explanation: "ledger"`
     label    what to call an element id; the id itself by default
     columns  screen cells of the time axis
-    screen   the width to fit the claims to, None cuts nothing
+    screen   the width to fit the drawing to, None cuts nothing
 
     Raises ConstraintViolation when the explanation holds no ledger.
     """
     entries = _entries(slot)
     beliefs = slot.get("candidate_projections", [slot])
     values = {belief["proposition_id"]: belief["status"] for belief in beliefs}
-    parts = [_heading(slot, label), _axis(entries, values, slot["basis"]["valid_at"], label, columns)]
+    valid_at = slot["basis"]["valid_at"]
+    parts = [heading(slot, label, screen=screen), _axis(entries, values, valid_at, label, columns, screen)]
     if entries:
         parts.append(_table(entries, label, screen))
     return "\n\n".join(part for part in parts if part)
@@ -39,14 +41,10 @@ def ledger(slot: Mapping[str, Any], label: Label = str, *, screen: int | None = 
     """The claims of a slot or belief as a table: each with its effective time, whether it counts or why not, its root
     group, the succession line that cut it, and the policy rule that decided for or against its value.
 
-    screen  the width to fit it to, without the columns that say nothing; None cuts nothing
+    screen  the width to fit it to, without the columns that say nothing; where it does not fit, each claim is a branch
+            of lines instead; None cuts nothing
     """
     return _table(_entries(slot), label, screen)
-
-
-def heading(slot: Mapping[str, Any], label: Label = str) -> str:
-    """What is believed, at which coordinates, by which rule, and until when."""
-    return _heading(slot, label)
 
 
 def _entries(slot: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -64,7 +62,11 @@ def _entries(slot: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 # --- heading ------------------------------------------------------------------------------------------
 
 
-def _heading(slot: Mapping[str, Any], label: Label) -> str:
+def heading(slot: Mapping[str, Any], label: Label = str, *, screen: int | None = None) -> str:
+    """What is believed, at which coordinates, by which rule, and until when.
+
+    screen  the width to wrap it at
+    """
     basis = slot["basis"]
     what = _subject(slot, label)
     where = f"at {basis['valid_at']}, snapshot {basis['snapshot_seq']}, policy {basis['policy']['id']}"
@@ -75,7 +77,10 @@ def _heading(slot: Mapping[str, Any], label: Label) -> str:
         lines.append(f"because {', '.join(reasons)}")
     if basis["next_invalid_at"] is not None:
         lines.append(f"good until {basis['next_invalid_at']}")
-    return "\n".join(terminal(line) for line in lines)
+    said = [terminal(line) for line in lines]
+    return "\n".join(
+        said if screen is None else (part for line in said for part in wrapped(line.split(" "), screen, more="  "))
+    )
 
 
 def _subject(slot: Mapping[str, Any], label: Label) -> str:
@@ -101,7 +106,12 @@ def _value(value: object, label: Label) -> str:
 
 
 def _axis(
-    entries: Sequence[Mapping[str, Any]], values: Mapping[str | None, str], valid_at: str, label: Label, columns: int
+    entries: Sequence[Mapping[str, Any]],
+    values: Mapping[str | None, str],
+    valid_at: str,
+    label: Label,
+    columns: int,
+    screen: int | None,
 ) -> str:
     """One line per claim with an effective time: `=` certainly held, `.` may have held, `|` the instant asked."""
     placed = [entry for entry in entries if entry["effective_time"] is not None]
@@ -111,14 +121,23 @@ def _axis(
     known = sorted({asked, *(side for entry in placed for side in _sides(entry))})
     first, last = known[0], known[-1]
     margin = max(1, (last - first) // 12)
-    scale = _Scale(first - margin, last + margin, columns)
-    names = [f"{terminal(_said(entry, label))} ({terminal(label(entry['actor']['id']))})" for entry in placed]
+    most = None if screen is None else max(12, screen // 3)
+    names = [
+        cut(f"{terminal(_said(entry, label))} ({terminal(label(entry['actor']['id']))})", most) for entry in placed
+    ]
     wide = max(width(name) for name in names)
+    if screen is not None:
+        told = max(width(values.get(entry["proposition_id"], "")) for entry in placed)
+        columns = max(_SHORTEST, min(columns, screen - wide - told - 4))
+    scale = _Scale(first - margin, last + margin, columns)
     lines = [
         f"{name}{' ' * (wide - width(name))}  {_bar(entry, scale, asked)}  {values.get(entry['proposition_id'], '')}"
         for name, entry in zip(names, placed, strict=True)
     ]
     return "\n".join(line.rstrip() for line in [*lines, f"{' ' * wide}  {scale.marker(asked)} {valid_at[:10]}"])
+
+
+_SHORTEST = 8  # cells of a time axis
 
 
 class _Scale:
@@ -183,10 +202,28 @@ def _table(entries: Sequence[Mapping[str, Any]], label: Label, screen: int | Non
     rows = [_row(entry, label, values) for entry in entries]
     if screen is None:
         return table(_COLUMNS, rows, widest=None)
-    from kipql.render.modes import as_fitted
-
     told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in rows)]
-    return as_fitted([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in rows], label, screen)
+    head, cells = [_COLUMNS[at] for at in told], [[row[at] for at in told] for row in rows]
+    fitted = fit(head, cells, screen, _READABLE)
+    return "\n".join(_tree(rows, screen)) if fitted is None else table(head, cells, widest=fitted.widest)
+
+
+_READABLE = 16  # cells of a text of a claim; narrower, a tree is easier to read
+
+
+def _tree(rows: Sequence[Sequence[str]], screen: int) -> Iterator[str]:
+    """A branch for each claim: who says what and whether it counts, the rest below."""
+    for number, row in enumerate(rows, 1):
+        told = {name: terminal(text) for name, text in zip(_COLUMNS, row, strict=True) if text}
+        last = number == len(rows)
+        claim = f"{told.pop('claim')}  {told.pop('who')}: {told.pop('says', '')}".split(" ")
+        under = "     " if last else "|    "
+        yield from wrapped([*claim, "->", *told.pop("verdict").split(" ")], screen, "`- " if last else "|- ", under)
+        facts = [f"{name}: {text}" for name, text in told.items()]
+        ends = [f"{fact};" for fact in facts[:-1]] + facts[-1:]
+        room = screen - len(under)
+        pieces = [part for end in ends for part in ([end] if width(end) <= room else end.split(" "))]
+        yield from wrapped(pieces, screen, under, under)
 
 
 def _row(entry: Mapping[str, Any], label: Label, values: Mapping[str, str]) -> list[Any]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from kipql.escape import csv_cell, json_text
+from kipql.render.people import Label, cell
 from kipql.render.tables import WIDEST, table
 from kipql.render.values import many
 from kipql.values import Json
@@ -27,10 +28,14 @@ def column_keys(columns: Sequence[str]) -> list[str]:
     return keys
 
 
-def as_table(columns: Sequence[str], rows: Rows, widest: int | None = WIDEST) -> str:
-    """The rows as a table and their number."""
+def as_table(columns: Sequence[str], rows: Rows, widest: int | None = WIDEST, label: Label = str) -> str:
+    """The rows as a table and their number.
+
+    label  what to call an element id inside a value
+    """
     count = f"({many(len(rows), 'row')})"
-    return f"{table(columns, rows, widest=widest)}\n{count}" if columns else count
+    shown = [[cell(value, label) for value in row] for row in rows]
+    return f"{table(columns, shown, widest=widest)}\n{count}" if columns else count
 
 
 def as_json(columns: Sequence[str], rows: Rows) -> str:

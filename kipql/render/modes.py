@@ -1,6 +1,6 @@
 """The output modes of the shell: rows for people (table, vertical), for documents (markdown), for programs and agents.
 
-table     columns, cut to fit the screen; vertical where that is too narrow
+table     columns that fit the screen, shortened where they must be; vertical where that is too narrow
 vertical  a line per value
 compact   a header, a row a line, ` | ` between values: few tokens, nothing cut; what a pipe gets
 markdown, tsv, csv, json, jsonl
@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from kipql.escape import csv_cell, markdown, terminal
+from kipql.render.fitting import fit
 from kipql.render.formats import Rows, as_csv, as_json, as_jsonl, column_keys
-from kipql.render.people import Label, number, people
+from kipql.render.people import Label, cell, json_line, people
 from kipql.render.tables import table, width
 from kipql.render.values import compact, many
 from kipql.values import Json
@@ -19,43 +20,19 @@ from kipql.values import Json
 _MISTAKEN = re.compile(
     r"\Z|.*\||[\"\[{]|(?:null|true|false|[-+]?\d[\d.eE+\-]*)\Z", re.ASCII | re.DOTALL
 )  # for what it is not
-LEAST = 8  # screen cells that a column of a table may be cut to; narrower, vertical is easier to read
 
 
 def as_fitted(columns: Sequence[str], rows: Rows, label: Label, screen: int) -> str:
-    """A table cut to the width of the screen, a cut value with an ellipsis; vertical when even that is too wide."""
-    shown = [[_cell(value, label) for value in row] for row in rows]
-    widest = _widest(columns, shown, screen)
-    if widest is None:
+    """A table that fits the screen (`kipql.render.fitting`), the columns it left out named below it; vertical when even
+    that is too wide."""
+    shown = [[cell(value, label) for value in row] for row in rows]
+    fitted = fit(columns, shown, screen)
+    if fitted is None:
         return as_vertical(columns, rows, label, screen)
-    head = [terminal(column) for column in columns]
-    return table(head, shown, widest=widest)
-
-
-def _cell(value: Json, label: Label) -> Json:
-    """Numbers and null stay what they are, so that their column is set to the right."""
-    if type(value) in (int, type(None)):
-        return value
-    return float(number(value)) if isinstance(value, float) else people(value, label)
-
-
-def _widest(columns: Sequence[str], rows: Sequence[Sequence[Json]], screen: int) -> int | None:
-    """The most cells a value may take so that the table fits, None when no such number is at least `LEAST`."""
-    cells = [[compact(value) if not isinstance(value, str) else terminal(value) for value in row] for row in rows]
-    body = [max((width(cell) for cell in column), default=0) for column in zip(*cells, strict=True)] or [0] * len(
-        columns
-    )
-    heads = [width(terminal(column)) for column in columns]
-    room = screen - 2 * (len(columns) - 1)
-
-    def total(limit: int) -> int:
-        return sum(max(head, min(size, limit)) for head, size in zip(heads, body, strict=True))
-
-    most = max(body, default=0)
-    if total(most) <= room:
-        return max(most, LEAST)
-    fitting = [limit for limit in range(LEAST, most) if total(limit) <= room]
-    return fitting[-1] if fitting else None
+    kept = [columns[at] for at in fitted.kept]
+    drawn = table(kept, [[row[at] for at in fitted.kept] for row in shown], widest=fitted.widest)
+    empty = ", ".join(terminal(columns[at]) for at in fitted.empty)
+    return f"{drawn}\nempty in every row: {empty}" if empty else drawn
 
 
 def as_vertical(columns: Sequence[str], rows: Rows, label: Label, screen: int) -> str:
@@ -82,7 +59,7 @@ def as_compact(columns: Sequence[str], rows: Rows, label: Label, screen: int) ->
 
 def _quoted(value: Json, label: Label) -> str:
     if isinstance(value, str) and (_MISTAKEN.match(value) or value != value.strip() or not value.isprintable()):
-        return compact(value)
+        return json_line(value)
     return value if isinstance(value, str) else people(value, label)
 
 

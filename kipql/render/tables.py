@@ -1,24 +1,29 @@
 """A plain text table: columns as wide as their cells on the screen, numbers to the right.
 
 Wide and combining characters count as the terminal counts them. Cells are escaped for a terminal; a cell
-longer than `widest` is cut and ends with an ellipsis, rows and columns never are.
+longer than `widest` is cut and ends with an ellipsis, rows and columns never are. No date, id or number is cut in its
+middle, where it would say another one.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from kipql.escape import terminal
-from kipql.render.values import show
+from kipql.render.people import show
 from kipql.values import Json
 
 WIDEST = 80
+_WHOLE = re.compile(r"[A-Z]-\d+|\d[\d:.TZ-]*", re.ASCII)  # what may not be cut in its middle
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Json]], *, widest: int | None = WIDEST) -> str:
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[Json]], *, widest: int | Sequence[int] | None = WIDEST
+) -> str:
     """The table as lines of text without a final line break.
 
     columns  headings, one for each member of a row
     rows     JSON values; strings and elements as `show` has them
-    widest   the most screen cells of one value; None cuts nothing
+    widest   the most screen cells of one value, of all columns or of each; None cuts nothing
 
     >>> print(table(["name", "n"], [["Ada", 1], ["Bo", 12]]))
     name   n
@@ -27,7 +32,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Json]], *, widest: int
     Bo    12
     """
     held = list(rows)
-    body = [[_cut(terminal(show(value)), widest) for value in row] for row in held]
+    most = [widest] * len(columns) if widest is None or isinstance(widest, int) else widest
+    body = [[cut(terminal(show(value)), each) for value, each in zip(row, most, strict=True)] for row in held]
     head = [terminal(column) for column in columns]
     widths = [max(width(cell) for cell in column) for column in zip(head, *body, strict=True)]
     right = [_numeric(held, index) for index in range(len(head))]
@@ -58,9 +64,24 @@ def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
     return "  ".join(padded).rstrip()
 
 
-def _cut(text: str, widest: int | None) -> str:
+def cut(text: str, widest: int | None) -> str:
+    """A text in so many cells, with an ellipsis where it is cut."""
     if widest is None or width(text) <= widest:
         return text
     from rich.cells import set_cell_size
 
-    return f"{set_cell_size(text, widest - 1).rstrip()}…"
+    kept = set_cell_size(text, widest - 1).rstrip()
+    at = next((found.start() for found in _WHOLE.finditer(text) if found.start() < len(kept) < found.end()), len(kept))
+    return f"{text[:at].rstrip() or kept}…"
+
+
+def wrapped(pieces: Iterable[str], screen: int, first: str = "", more: str = "") -> Iterator[str]:
+    """Pieces with blanks between them on lines that fit the screen, each after its margin; a piece is never broken."""
+    line, empty = first, True
+    for piece in pieces:
+        if not empty and width(line) + 1 + width(piece) > screen:
+            yield line.rstrip()
+            line, empty = more, True
+        line = f"{line}{'' if empty else ' '}{piece}"
+        empty = False
+    yield line.rstrip()

@@ -53,7 +53,7 @@ class Console:
         elif self._paged(text):
             import click
 
-            os.environ.setdefault("LESS", "FRSX")
+            os.environ.setdefault("LESS", "FRX")  # long lines go on below: chopped ones run off
             click.echo_via_pager(f"{text}\n")
         else:
             print(text, file=self.out, flush=True)

@@ -15,16 +15,24 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 
 
+def last_statement(shell: "Shell") -> "Part":
+    """The last statement that was run. Raises Misuse."""
+    if shell.last is None:
+        raise Misuse("there is no last statement yet")
+    return shell.last
+
+
 def last_query(shell: "Shell", text: str = "") -> "Part":
-    """The one query of a text, or the last statement that was run. Raises Misuse, KipError."""
+    """The one statement of a text, or the last query that was run, whatever else came after it. Raises Misuse,
+    KipError."""
     if text:
         parts = kipql.split(text)
         if len(parts) != 1:
             raise Misuse("one query, please")
         return parts[0]
-    if shell.last is None:
-        raise Misuse("there is no last statement yet")
-    return shell.last
+    if shell.last_find is None:
+        raise Misuse("there is no last query yet")
+    return shell.last_find
 
 
 def data_folder() -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kipql.editing.vocabulary import Symbols, Vocabulary, asking
 from kipql.errors import KipError
 from kipql.limits import Limits
+from kipql.render.labels import Labels
 from kipql.render.people import Label, instant
 from kipql.repl.console import Console
 from kipql.values import Json
@@ -35,6 +36,16 @@ class Settings:
     mount: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Following:
+    """A query that goes on behind a LIMIT, with the parameters and coordinates that it was asked with."""
+
+    part: "Part"
+    parameters: dict[str, Json]
+    as_of: int | None
+    for_time: str | None
+
+
 class Leave(Exception):
     """`.quit`."""
 
@@ -51,7 +62,9 @@ class Shell:
     as_of       the sequence that reads stand at, None for the head
     for_time    the time that beliefs are read for, None for now
     limits      bounds narrower than the memory's
-    last        the last statement that parsed
+    last        the last statement that ran
+    last_find   the last query that parsed
+    following   what `.more` runs: the last query from the row that its LIMIT left off at
     ask         puts a yes-or-no question to the person, None where there is none
     canon       what `.touch` staged, for `.flush`
     """
@@ -67,10 +80,12 @@ class Shell:
     limits: Limits | None = None
     settings: Settings = field(default_factory=Settings)
     last: "Part | None" = None
+    last_find: "Part | None" = None
+    following: "Following | None" = None
     ask: Callable[[str], bool] | None = None
     canon: object = None
     _words: Vocabulary | None = None
-    _labels: dict[tuple[int, str], str] = field(default_factory=dict)
+    _labels: tuple[int, Labels] | None = None
 
     @property
     def nexus(self) -> "Nexus":
@@ -120,29 +135,23 @@ class Shell:
     @property
     def label(self) -> Label:
         """What to call an element id in a table: `Ada (C-1)`."""
-        named = self.named
-        return lambda identity: f"{name} ({identity})" if (name := named(identity)) != identity else identity
+        return self._names().label
 
     @property
     def named(self) -> Label:
         """What to call an element id in a drawing: a Concept by its name or key, anything else by the id."""
+        return self._names().named
+
+    def _names(self) -> Labels:
+        """The names at the sequence in force."""
         seq = self.base.space_seq if self.as_of is None else self.as_of
+        if self._labels is None or self._labels[0] != seq:
+            self._labels = seq, Labels(self.read)
+        return self._labels[1]
 
-        def named(identity: str) -> str:
-            if not identity.startswith("C-"):
-                return identity
-            known = self._labels.get((seq, identity))
-            if known is None:
-                if len(self._labels) > 10_000:
-                    self._labels.clear()
-                known = self._labels[seq, identity] = self._named(identity)
-            return known
-
-        return named
-
-    def _named(self, identity: str) -> str:
-        rows = self.read("FIND(?c.name, ?c.key) WHERE { ?c CONCEPT {id: :id} }", {"id": identity})
-        return next((str(word) for row in rows for word in row if word), identity)
+    def forget_labels(self) -> None:
+        """Look every Concept's name up again: another memory is open."""
+        self._labels = None
 
     def narrowed(self, name: str, value: float) -> None:
         """Narrow one limit for this session. Raises KipError."""

@@ -59,6 +59,6 @@ def greeting(shell: Shell) -> str:
 
 
 def _input() -> str:
-    from kipql.audit.source import read_text
+    from kipql.runtime.texts import read_text
 
     return read_text("-")

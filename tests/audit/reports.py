@@ -4,9 +4,9 @@ from kipql.audit.directives import Directives
 from kipql.audit.expect import parse_expectation
 from kipql.audit.report import Finding, Fixed, Outcome, Report
 from kipql.audit.script import Step
-from kipql.audit.source import Problem
 from kipql.audit.suppress import parse_suppression
 from kipql.errors import KipError
+from kipql.runtime.texts import Problem
 from kipql.spans import Span
 
 HOSTILE = (

@@ -150,3 +150,12 @@ def test_the_key_of_a_run_is_that_of_its_directive(tmp_path):
         (check,) = run_scripts(nexus, [parse_script("s", script)]).checks
         keys.append(dict(check.findings[0].key))
     assert keys == [{"p.name": "Ada"}, {"p.key": "ada"}]
+
+
+def test_a_suppressed_check_keeps_what_was_known_and_is_found(known, tmp_path):
+    quiet = replace(found("a", "x", "z"), suppressed=True)
+    path = tmp_path / "again.json"
+    write_baseline(str(path), baseline_text(report(quiet), known))
+    kept = read_baseline(str(path)).checks
+    assert set(kept["a"]) == {found("a", "x").findings[0].fingerprint}
+    assert kept["b"] == known.checks["b"]

@@ -7,7 +7,7 @@ import pytest
 
 from kipql.audit import library
 from kipql.audit.directives import NAMES
-from kipql.cli.auditing import FORMATS
+from kipql.audit.reports import FORMATS
 from kipql.cli.run_command import command
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "audits.md").read_text(encoding="utf-8")

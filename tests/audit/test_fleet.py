@@ -14,9 +14,9 @@ import pytest
 import kipql
 from kipql.audit import baseline, parallel
 from kipql.audit.fleet import Memory, run_fleet
+from kipql.audit.reports import FORMATS, rendered
 from kipql.audit.script import parse_script
 from kipql.audit.settings import Settings
-from kipql.cli.auditing import FORMATS, rendered
 from kipql.errors import KipError
 
 TEXT = """
@@ -210,3 +210,11 @@ def test_json_lists_the_spaces(memories):
     assert [space["answered"] for space in data["spaces"]] == [True, False, True, True, True, True]
     assert [re.sub(r".*/", "", error["space_id"]) for error in data["errors"]] == ["b.kip"]
     assert data["checks"][0]["unanswered"] == 1
+
+
+def test_a_script_that_is_given_twice_passes_twice(memories):
+    report = run_fleet(memories, [*SCRIPTS, *SCRIPTS])
+    assert [(check.found, check.unanswered, check.passed) for check in report.checks] == [
+        (6, 0, False),
+        (0, 0, True),
+    ] * 2

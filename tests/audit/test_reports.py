@@ -20,11 +20,11 @@ from tests.audit.reports import HOSTILE, clean, full, outcome, step
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "audits"
 REPORTS = {
-    "text": lambda report: report_text(report),
+    "text": lambda report: report_text(report, "warning"),
     "json": lambda report: report_json(report, "warning"),
     "junit": lambda report: report_junit(report, "warning"),
     "sarif": lambda report: report_sarif(report, "warning"),
-    "github": lambda report: report_github(report),
+    "github": lambda report: report_github(report, "warning"),
     "summary": lambda report: report_summary(report, "warning"),
 }
 # Terminal controls, bidirectional overrides, what is unseen, and halves of characters: in no report as they are.
@@ -51,7 +51,7 @@ def test_no_report_shows_a_stored_text_raw(name):
 
 
 def test_a_text_forges_no_annotation():
-    lines = report_github(full()).splitlines()
+    lines = report_github(full(), "warning").splitlines()
     assert len(lines) == 2 + 3 + 1 + 1
     command = re.compile(r"::(error|warning|notice) (file=[^,]*,line=\d+,(col=\d+,)?)?title=[^,:]*::")
     assert all(map(command.match, lines))
@@ -162,10 +162,10 @@ def test_the_new_ones_are_listed_first_and_all_are_counted():
     short = limited(whole, 1)
     first = short.checks[0]
     assert ([f.fingerprint[-1] for f in first.findings], first.found, first.counting) == (["1"], 5, 4)
-    said = report_text(short).splitlines()
+    said = report_text(short, "warning").splitlines()
     assert sum("[hostile]" in line and ": error:" in line for line in said) == 2
     assert any(": error: 3 more [hostile]" in line for line in said)
-    assert "3 more" in report_github(short) and "3 more" in report_junit(short, "warning")
+    assert "3 more" in report_github(short, "warning") and "3 more" in report_junit(short, "warning")
     assert limited(whole, None) is whole
 
 
@@ -178,3 +178,14 @@ def test_a_summary_stays_within_bounds():
 
 def test_the_codes_of_the_sample_are_codes():
     assert {problem.error.code for problem in full().problems} <= set(CODES)
+
+
+def test_a_check_that_some_space_did_not_answer_is_not_passed_in_junit():
+    from kipql.audit.report import Report as Made
+    from kipql.audit.reports import JUNIT, rendered
+    from tests.audit.reports import outcome as made
+    from tests.audit.reports import step as a_step
+
+    text = rendered(Made(outcomes=(made(a_step("a"), unanswered=1),)), JUNIT, "warning")
+    assert 'skipped="1"' in text
+    assert '<skipped message="no answer from 1 Space"/>' in text

@@ -202,6 +202,16 @@ def test_a_budget_that_does_not_do_could_not_run(nexus):
     assert run(nexus, PEOPLE.format("//! budget: ticks 100000\n")).problems == ()
 
 
+def test_a_limit_names_what_raises_it_in_a_script(nexus):
+    (problem,) = run(nexus, PEOPLE.format("//! budget: ticks 0\n")).problems
+    assert problem.error.hint == "narrow the query, or raise ticks in its //! budget:"
+    slow = f"FIND(COUNT(?a)) WHERE {{ {' '.join(f'?{name} CONCEPT {{}}' for name in 'abcdefghijklmnopqrst')} }}"
+    (problem,) = run(nexus, f"//! check: slow\n//! budget: seconds 0.05\n{slow}").problems
+    assert problem.error.hint == "narrow the query, or raise seconds in its //! budget:"
+    (problem,) = run(nexus, f"//! check: slow\n{slow}", timeout=0.05).problems
+    assert problem.error.hint == "narrow the query, or allow more with --timeout SECONDS"
+
+
 def test_a_timeout_is_of_each_statement(nexus):
     slow = " ".join(f"?{name} CONCEPT {{}}" for name in "abcdefghijklmnopqrst")
     text = PEOPLE.format("") + f";\n//! check: slow\nFIND(COUNT(?a)) WHERE {{ {slow} }}"

@@ -146,3 +146,10 @@ def test_ready_audits_run_over_a_fleet(kipql, fleet):
     called = kipql("audits", "run", "--fleet", fleet, "--fail-on", "never", "--format", "json")
     assert called.code == 0
     assert len(json.loads(called.out)["spaces"]) == 3
+
+
+def test_a_script_that_is_named_twice_is_run_once(kipql, fleet, script):
+    other = script.parent / "fleet" / ".." / script.name
+    called = kipql("run", "--fleet", fleet, "--format", "json", script, script, other)
+    assert (called.code, spaces(called)) == (1, ABC)
+    assert [check["passed"] for check in json.loads(called.out)["checks"]] == [False]

@@ -1,8 +1,10 @@
 """`query` and `exec`: statements from -c, -f and standard input, answers in four formats, errors with a caret."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -212,3 +214,32 @@ def test_exec_counts_what_was_created_changed_and_ended(kipql, memory):
         "committed at 4: 1 element ended",
         "no_effect",
     ]
+
+
+@pytest.mark.parametrize("command", ["query", "run"])
+def test_elements_references_and_beliefs_are_for_people_in_a_table(kipql, tmp_path, command):
+    lab, examples = tmp_path / "lab.kip", Path(__file__).resolve().parents[2] / "docs" / "examples"
+    assert kipql("run", "--write", "--db", lab, "--package", examples / "lab.json", examples / "lab.kql").code == 0
+    text = """FIND(?r, ?p, ?b, ?a.proposition, ?a.asserted_at) WHERE { ?r {key: "rover"} ?p (?r, "kept_by", ?who)
+    ?a ASSERTION {proposition: ?p} ?b BELIEF SLOT (?r, "runs_minutes") }"""
+    script = tmp_path / "ask.kql"
+    script.write_text(text)
+    called = kipql("query", "--db", lab, "-c", text) if command == "query" else kipql("run", "--db", lab, script)
+    (row,) = [line for line in called.out.splitlines() if line.startswith("Robot rover")]
+    rover, ben = ("Rover (C-5)", "Ben Okafor (C-2)") if command == "query" else ("C-5", "C-2")  # a report looks up none
+    assert re.split(r"  +", row)[:4] == [
+        'Robot rover (C-5) "Rover"',
+        f"Proposition (P-1) {rover} kept_by {ben}",
+        f"accepted: {rover} runs_minutes = 55 (1 of 2 candidates)",
+        "P-1",
+    ]
+    assert "{" not in row and ".000Z" not in row
+
+
+def test_the_forms_for_programs_keep_what_is_stored(kipql, memory):
+    text = 'FIND(?p, ?p.id) WHERE { ?p {key: "ada"} }'
+    for form in ("json", "jsonl"):
+        found = json.loads(kipql("query", "--db", memory, "-c", text, "--format", form).out)
+        row = found[0] if form == "json" else found
+        assert row["p"]["name"] == "Ada" and row["p"]["_system"]
+    assert '""name"":""Ada""' in kipql("query", "--db", memory, "-c", text, "--format", "csv").out

@@ -226,6 +226,75 @@ def test_executemany_is_for_writes(connection):
         cursor.executemany(NAMES, [{}])
 
 
+@pytest.mark.parametrize("given", [None, 5, "ab", b"ab", {"name": "A", "key": "a"}, object()])
+def test_executemany_of_what_is_no_sequence_of_mappings_is_an_interface_error(connection, given):
+    with pytest.raises(dbapi.InterfaceError, match="sequence of mappings"):
+        connection.cursor().executemany(CREATE, given)
+
+
+def test_executemany_looks_at_all_parameters_before_it_runs_the_first(connection):
+    with pytest.raises(dbapi.InterfaceError, match="a mapping by name, not list"):
+        connection.cursor().executemany(CREATE, [{"name": "A", "key": "a"}, ["B", "b"]])
+    assert not connection.in_transaction and connection.execute(NAMES).fetchall() == []
+
+
+def test_executemany_takes_what_can_be_gone_through_once(connection):
+    made = connection.cursor().executemany(CREATE, ({"name": key, "key": key} for key in "abc"))
+    connection.commit()
+    assert made.connection is connection and connection.execute(NAMES).rowcount == 3
+
+
+WRONG_SIZES = [-1, "a", "1", 1.5, True, []]
+
+
+@pytest.mark.parametrize("size", WRONG_SIZES)
+@pytest.mark.parametrize("where", ["size", "arraysize"])
+def test_a_number_of_rows_that_is_none_is_an_interface_error_and_loses_no_row(connection, size, where):
+    filled(connection, "a", "b")
+    cursor = connection.execute(NAMES)
+    assert cursor.fetchone() == ("A", "a")
+    with pytest.raises(dbapi.InterfaceError, match="number of rows"):
+        if where == "size":
+            cursor.fetchmany(size)
+        else:
+            cursor.arraysize = size
+            cursor.fetchmany()
+    assert cursor.fetchall() == [("B", "b")]
+
+
+def test_no_rows_and_more_rows_than_there_are_can_be_asked_for(connection):
+    filled(connection, "a")
+    cursor = connection.execute(NAMES)
+    assert cursor.fetchmany(0) == [] and cursor.fetchmany(10**30) == [("A", "a")]
+
+
+@pytest.mark.parametrize("operation", [None, 5, b"FIND", ["x"], ""])
+def test_an_operation_that_is_no_text_is_a_programming_error(connection, operation):
+    with pytest.raises(dbapi.ProgrammingError):
+        connection.execute(operation)
+    with pytest.raises(dbapi.ProgrammingError):
+        connection.cursor().executemany(operation, [{}])
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        (dbapi.Date, (0, 1, 1)),
+        (dbapi.Date, (2026, 2, 30)),
+        (dbapi.Timestamp, (2026, 1, 1, 25)),
+        (dbapi.Timestamp, ("2026", 1, 1)),
+        (dbapi.DateFromTicks, (1e300,)),
+        (dbapi.DateFromTicks, (None,)),
+        (dbapi.TimestampFromTicks, (float("nan"),)),
+        (dbapi.TimestampFromTicks, ("0",)),
+        (dbapi.TimestampFromTicks, (-1e12,)),
+    ],
+)
+def test_what_is_no_instant_is_a_data_error(make, given):
+    with pytest.raises(dbapi.DataError):
+        make(*given)
+
+
 def test_values_of_time_are_instants(connection):
     assert dbapi.Date(2026, 4, 1) == datetime(2026, 4, 1, tzinfo=UTC) == dbapi.DateFromTicks(1775001600 + 5)
     assert dbapi.TimestampFromTicks(1775001605) == dbapi.Timestamp(2026, 4, 1, 0, 0, 5)

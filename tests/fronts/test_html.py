@@ -242,6 +242,37 @@ def test_both_axes_are_moved_by_keys_and_buttons(browser, page):
     assert axes(browser)[0].startswith("commit 8 of 9") and "seq=8" in browser.value("location.hash")
 
 
+CLAIM = """ASSERT ({{type: "Robot", key: "{robot}"}}, "{predicate}", {{type: "{kind}", key: "{key}"}})
+{{by: {{type: "Person", key: "ada"}}, mode: "stated"}}"""
+# Pairs of a label of an edge and the name of a vertex, both drawn, that lie on each other.
+OVERLAPS = """(() => {
+  const drawn = (words) => [...document.querySelectorAll(words)]
+    .filter((node) => node.closest("g[display=none]") === null && node.textContent)
+    .map((node) => [node.textContent, node.getBoundingClientRect()]);
+  const names = drawn("#picture .vertex text");
+  return drawn("#picture .says").flatMap(([says, a]) => names.filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+    .map(([name]) => `${says} on ${name}`));
+})()"""
+
+
+def test_no_label_of_an_edge_lies_on_a_name(browser, tmp_path):
+    written = tmp_path / "dense.html"
+    with lab() as nexus:
+        for robot in ("rover", "arm", "drone"):
+            for predicate, kind, keys in (
+                ("stands_in", "Room", "hall shop museum"),
+                ("kept_by", "Person", "ada ben chi"),
+            ):
+                for key in keys.split():
+                    nexus.execute(CLAIM.format(robot=robot, predicate=predicate, kind=kind, key=key))
+        written.write_text(export_html(nexus, now=NOW), "utf-8")
+    browser.show(written)
+    assert browser.value("document.querySelectorAll('#picture .says').length") == 24
+    assert browser.value(OVERLAPS) == []
+
+
 def test_a_concept_is_chosen_and_let_go(browser, page):
     browser.show(page)
     everything = slots(browser)

@@ -389,6 +389,76 @@ def test_a_message_that_is_none_leaves_the_server_running(plain, body):
     assert plain.open("FIND(?x) WHERE { ?x {} }") == []
 
 
+HOVER = '"jsonrpc": "2.0", "method": "textDocument/hover", "params": '
+
+
+@pytest.mark.parametrize(
+    ("body", "id_", "code"),
+    [
+        (f'{{"id": 700, {HOVER} {{}}}}', 700, -32602),
+        (f'{{"id": "a", {HOVER} null}}', "a", -32602),
+        (f'{{"id": 700, {HOVER} []}}', 700, -32602),
+        (f'{{"id": 700, {HOVER} {{"textDocument": {{"uri": "u:x"}}, "position": {{"line": -1, "character": 0}}}}}}',
+         700, -32602),
+        (f'{{"id": 700, {HOVER} {{"textDocument": {{"uri": "u:x"}}, "position": {{"line": "a", "character": 0}}}}}}',
+         700, -32602),
+        ('{"id": 700, "jsonrpc": "2.0", "method": "textDocument/formatting", "params": {"textDocument": 5}}',
+         700, -32602),
+        ('{"id": 700, "jsonrpc": "2.0", "method": 5}', 700, -32600),
+        ('{"id": 700, "jsonrpc": "2.0", "method": {"a": []}}', 700, -32600),
+        ('{"id": 700, "jsonrpc": "1.0", "method": "textDocument/hover"}', 700, -32600),
+        ('{"id": 700, "method": "textDocument/hover"}', 700, -32600),
+        ('{"id": {"a": 1}, "jsonrpc": "2.0", "method": "textDocument/hover"}', None, -32600),
+        ('{"id": true, "jsonrpc": "2.0", "method": "textDocument/hover"}', None, -32600),
+        ('{"id": 1.5, "jsonrpc": "2.0", "method": "textDocument/hover"}', None, -32600),
+        ("[]", None, -32600),
+        ("null", None, -32600),
+        ('"x"', None, -32600),
+        ("{", None, -32700),
+        ("nonsense", None, -32700),
+        ("[" * 100_000 + "]" * 100_000, None, -32700),
+        (f'{{"id": 700, {HOVER} "\xff"}}', None, -32700),
+    ],
+    ids=range(20),
+)  # fmt: skip
+def test_who_sends_what_is_no_request_is_told(plain, body, id_, code):
+    (answer,) = plain.heard(body.encode("latin-1"))
+    assert answer["id"] == id_ and answer["error"]["code"] == code and answer["jsonrpc"] == "2.0"
+    assert answer["error"]["message"] and len(answer["error"]["message"]) < 400 and "data" not in answer["error"]
+
+
+def test_the_place_that_does_not_fit_is_named(plain):
+    (answer,) = plain.heard(f'{{"id": 1, {HOVER} {{"textDocument": {{"uri": "u:x"}}}}}}'.encode())
+    assert "position" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": 5}}',
+        '{"jsonrpc": "2.0", "method": "no/such", "params": {}}',
+        '{"jsonrpc": "2.0", "id": 99, "result": null}',
+        '{"jsonrpc": "2.0", "id": 99, "error": {"code": "x"}}',
+        '{"jsonrpc": "2.0", "id": {"a": 1}, "result": 5}',
+        '{"jsonrpc": "2.0"}',
+        '{"jsonrpc": "2.0", "method": "no/such", "params": {"jsonrpc": "2.0", "id": 5, "method": "shutdown"}}',
+    ],
+    ids=range(7),
+)
+def test_nobody_waits_for_an_answer_to_a_notification_or_an_answer(plain, body):
+    assert plain.heard(body.encode()) == []
+
+
+def test_after_shutdown_a_request_is_answered_that_it_is_too_late():
+    client = Client()
+    client.ask("shutdown", None)
+    assert client.answer("textDocument/hover", {})["error"]["code"] == -32600
+    client.tell("exit", None)
+    client.process.stdin.close()
+    assert client.process.wait(timeout=20) == 0
+    client.process.stdout.close()
+
+
 def test_an_unknown_request_is_an_error_and_no_end(plain):
     assert plain.answer("textDocument/noSuch", {})["error"]["code"] == -32601
     assert plain.open("DESCRIBE PROTOCOL") == []

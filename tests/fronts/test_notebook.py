@@ -164,3 +164,35 @@ def test_an_interrupt_ends_the_call_and_keeps_the_session(shell, monkeypatch):
     done = shell.run_cell(f"%%kql\n{slow}")
     assert isinstance(done.error_in_exec, KeyboardInterrupt)
     assert run(shell, "%%kql\nFIND(COUNT(?a)) WHERE { ?a CONCEPT {} }").scalar() == 200
+
+
+def test_a_write_to_what_was_opened_for_reading_says_how_it_is_opened_for_writing(shell, folder):
+    run(shell, f"%kql {folder}")
+    said = refused(shell, '%%kql\nCREATE CONCEPT ?new { TYPE "Person" NAME "New" }')
+    assert "ReadonlyViolation" in said and "%kql DB --write" in said and "kipql exec" not in said
+
+
+@pytest.mark.parametrize(
+    "line", ['FIND(?p) WHERE { ?p {key: "p1"} }', "FIND (?p.name) WHERE { ?p CONCEPT {} }", "LIST TYPES"]
+)
+def test_a_statement_on_the_line_is_sent_into_a_cell(shell, folder, line):
+    run(shell, f"%kql {folder}")
+    said = refused(shell, f"%kql {line}")
+    assert "%%kql in a cell" in said and "unrecognized" not in said
+
+
+def test_a_memory_named_in_capitals_is_no_statement(shell, folder):
+    shell.push({"BRAIN": kipql.open(folder)})
+    run(shell, "%kql BRAIN --write")
+    run(shell, "%kql BRAIN")
+    shell.user_ns["BRAIN"].close()
+
+
+@pytest.mark.parametrize("options", ["", " --write"])
+def test_a_misspelt_name_makes_no_memory(shell, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    kipql.open("lab.kip").close()
+    before = set(tmp_path.iterdir())
+    said = refused(shell, f"%kql labb{options}")
+    assert "there is no memory labb" in said and "did you mean lab.kip?" in said and "%kql ./labb --write" in said
+    assert set(tmp_path.iterdir()) == before

@@ -252,7 +252,8 @@ def test_an_address_that_is_taken_is_said(served, folder):
     tokens.write_text(f"{OWNER} kip:owner\n", "utf-8")
     asked = ["serve", str(folder), "--tokens", str(tokens), "--port", str(served.port)]
     done = subprocess.run([sys.executable, "-m", "kipql", *asked], capture_output=True, text=True, cwd=ROOT, timeout=60)
-    assert done.returncode == 2 and "can not be served" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "another program listens there" in done.stderr
+    assert "--port 0 takes a free one" in done.stderr and "Errno" not in done.stderr
     assert "warning: others may read" in done.stderr
 
 
@@ -280,3 +281,35 @@ def test_a_signal_finishes_what_is_under_way_and_leaves_the_memory_whole(folder)
         assert "Traceback" not in server.process.stderr.read()
     with kipql.open(folder) as nexus:
         assert nexus.space_seq == 8
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("localhost", False), ("203.0.113.1", True)])
+def test_tokens_in_the_clear_are_warned_of(folder, host, warned):
+    """203.0.113.1 is of no machine: the command ends."""
+    tokens = folder.parent / "clear"
+    tokens.write_text(f"{OWNER} kip:owner\n", "utf-8")
+    tokens.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        asked = ["serve", str(folder), "--tokens", str(tokens), "--host", host, "--port", port]
+        done = subprocess.run(
+            [sys.executable, "-m", "kipql", *asked], capture_output=True, text=True, cwd=ROOT, timeout=60
+        )
+    assert done.returncode == 2 and ("in the clear" in done.stderr) is warned
+    assert "Errno" not in done.stderr
+
+
+@pytest.mark.parametrize("which", ["none", "folder", "no text"])
+def test_tokens_that_can_not_be_read_are_said_in_words(folder, which):
+    (folder.parent / "no text").write_bytes(b"\xff\xfe\x00")
+    path = folder.parent / which if which != "folder" else folder
+    asked = ["serve", str(folder), "--tokens", str(path)]
+    done = subprocess.run([sys.executable, "-m", "kipql", *asked], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 2 and "can not be read" in done.stderr
+    assert "Errno" not in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_key_without_a_certificate_is_no_use(folder):
+    asked = ["serve", str(folder), "--tokens", "x", "--tls-key", "x"]
+    done = subprocess.run([sys.executable, "-m", "kipql", *asked], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 2 and "--tls-key goes with --tls-cert" in done.stderr

@@ -17,13 +17,14 @@ TOKEN = "owner-token-0123456789"
 READ = b'{"kip":"2.0","operations":[{"command":"DESCRIBE PROTOCOL"}]}'
 
 
-def application(nexus, **settings):
-    from kipql.fronts.http.app import Settings, application
+def application(nexus, token=TOKEN, principal="kip:owner", **settings):
+    from kipql.fronts.http.app import application
+    from kipql.fronts.http.settings import Settings
 
-    return application(nexus, parse_tokens([f"{TOKEN} kip:owner"]), Settings(**settings))
+    return application(nexus, parse_tokens([f"{token} {principal}"]), Settings(**settings))
 
 
-async def post(app, *chunks, ends=True):
+async def post(app, *chunks, ends=True, token=TOKEN):
     """Status and envelope of a POST whose body comes in chunks, and perhaps never ends."""
     waiting = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     if ends:
@@ -38,7 +39,7 @@ async def post(app, *chunks, ends=True):
     async def send(message):
         sent.append(message)
 
-    headers = [(b"authorization", f"Bearer {TOKEN}".encode()), (b"content-type", b"application/json")]
+    headers = [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/kip", "headers": headers, "query_string": b""}
     await app({**scope, "scheme": "http", "server": ("x", 1), "client": ("y", 2), "root_path": ""}, receive, send)
     return sent[0]["status"], json.loads(sent[1]["body"]), dict(sent[0]["headers"])

@@ -1,6 +1,7 @@
 """`python -m tests.lake.fleet --memories 1000`: one audit of a fleet, and of a lake of as many Spaces; one is damaged.
 
 Every Space has a fact of its own that a check finds, so that an answer that is missing or taken for another's is seen.
+`--dask` and `--ray` audit a fleet on two workers of another scheduler instead (tests/lake/fleet_elsewhere.py).
 Says what it measured; the exit code is 1 where the audit said anything else than it should have.
 """
 
@@ -144,9 +145,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lake.fleet")
     parser.add_argument("--memories", type=int, default=1_000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--dask", action="store_true", help="on Dask: pip install distributed")
+    parser.add_argument("--ray", action="store_true", help="on Ray: pip install ray")
     chosen = parser.parse_args(arguments)
+    elsewhere = [name for name in ("dask", "ray") if getattr(chosen, name)]
+    problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
-        problems = run(chosen.memories, chosen.jobs, Path(folder))
+        if not elsewhere:
+            problems += run(chosen.memories, chosen.jobs, Path(folder))
+        for name in elsewhere:
+            from tests.lake import fleet_elsewhere
+
+            problems += fleet_elsewhere.differences(name, chosen.memories, Path(folder) / name)
     print("\n".join(problems) or "as it should be")
     return 1 if problems else 0
 

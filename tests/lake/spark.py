@@ -3,6 +3,7 @@
 First, random queries about random memories: Spark's rows, order and errors are the process's. Then an audit of several
 Spaces loses a worker in the middle: every answer that is there is right, and what is not there is told, with exit code
 2. Then it loses the other one, too: the audit ends in time and says that it could not run.
+`--connect` starts a server of Spark Connect instead: the random queries, and what tests/lake/spark_connect.py looks at.
 Needs Java 17 or newer (JAVA_HOME, or `java` in the PATH), about 3 GB and some minutes. The exit code is 1 where
 something was otherwise.
 """
@@ -50,6 +51,7 @@ class Cluster:
 
     folder: Path
     url: str = ""
+    python: str = sys.executable  # of the workers
     processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     def start(self, name: str, *arguments: str) -> None:
@@ -61,7 +63,7 @@ class Cluster:
             "SPARK_HOME": str(home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_WORKER_DIR": str(self.folder / f"work{len(self.processes)}"),
-            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_PYTHON": self.python,
             "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]),
         }
         log = (self.folder / f"log{len(self.processes)}").open("wb")
@@ -235,15 +237,31 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lake.spark")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--no-kill", action="store_true", help="random queries only")
+    parser.add_argument("--connect", action="store_true", help="a server of Spark Connect instead of a cluster")
     chosen = parser.parse_args(arguments)
-    problems: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="lake-") as folder, cluster() as made:
-        if chosen.queries:
-            problems += random_queries(chosen.queries, made.url, Path(folder) / "random")
-        if not chosen.no_kill:
-            problems += losing_workers(made, Path(folder) / "audit")
+    problems = over_connect(chosen.queries) if chosen.connect else over_cluster(chosen.queries, not chosen.no_kill)
     print("\n".join(problems) or "as it should be")
     return 1 if problems else 0
+
+
+def over_connect(queries: int) -> list[str]:
+    from tests.lake import spark_connect
+
+    with tempfile.TemporaryDirectory(prefix="lake-") as folder:
+        with spark_connect.server() as made:
+            problems = random_queries(queries, made.url, Path(folder) / "random") if queries else []
+            problems += spark_connect.looked_at(made, Path(folder))
+        return problems + spark_connect.bare(Path(folder) / "bare")
+
+
+def over_cluster(queries: int, kill: bool) -> list[str]:
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="lake-") as folder, cluster() as made:
+        if queries:
+            problems += random_queries(queries, made.url, Path(folder) / "random")
+        if kill:
+            problems += losing_workers(made, Path(folder) / "audit")
+    return problems
 
 
 if __name__ == "__main__":

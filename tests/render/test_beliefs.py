@@ -1,5 +1,6 @@
 """The ledger and the timeline of a belief, drawn: each line says what the rules say of that claim (§27.4)."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import kipql
 from kipql.errors import KipError
 from kipql.render import ledger, timeline
+from kipql.render.tables import width
 from tests.belief.world import PEOPLE
 
 # One claim for each thing that can be said of a claim; the comment is what the rules say in August, without a context.
@@ -81,6 +83,30 @@ WHY = {
     "A-12": ("temporal_indeterminate", None, None, None),
     "A-13": ("support", 0, None, "first_person_testimony"),
 }
+
+
+@pytest.mark.parametrize("screen", [40, 60, 80, 100])
+def test_a_narrow_screen_cuts_no_claim_date_or_number(nexus: kipql.Nexus, screen: int) -> None:
+    slot = nexus.query(SLOT).one()
+    whole = timeline(slot, name).splitlines()
+    drawn = timeline(slot, name, screen=screen)
+    lines = drawn.splitlines()
+    assert max(map(width, lines)) <= max(screen, max(map(len, drawn.split())))
+    for row in whole[whole.index(next(line for line in whole if line.startswith("claim "))) + 2 :]:
+        for word in re.findall(r"A-\d+|\d{4}-\d\d-\d\d|#\d+", row):
+            assert word in drawn
+    assert not re.search(r"(?:A-\d*|\d)…", drawn)
+
+
+def test_the_claims_are_a_tree_where_a_table_does_not_fit(nexus: kipql.Nexus) -> None:
+    lines = ledger(nexus.query(SLOT).one(), name, screen=60).splitlines()
+    heads = [line for line in lines if line.startswith(("|- ", "`- "))]
+    assert {line.split()[1] for line in heads} == {f"A-{number}" for number in range(1, 14)} and len(heads) == 13
+    assert heads[-1].startswith("`- ") and all(
+        line.startswith(("|    ", "     ")) for line in lines if line not in heads
+    )
+    assert "-> superseded by A-13" in " ".join(lines)
+    assert not any(line.startswith("-- 1") for line in lines)
 
 
 def test_the_ledger_says_of_every_claim_why(nexus: kipql.Nexus) -> None:

@@ -206,3 +206,12 @@ SINKS = {
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_is_a_command_to_any_sink(sink: str, text: str) -> None:
     SINKS[sink](HOSTILE[text])
+
+
+SEEN = {0x200C, 0x200D, *range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+
+
+def test_every_format_character_that_nobody_sees_becomes_visible() -> None:
+    formats = [chr(at) for at in range(0x110000) if unicodedata.category(chr(at)) == "Cf"]
+    assert {ord(each) for each in formats if escape.terminal(each) == each} <= SEEN
+    assert escape.terminal("pass\xadword") == "pass\\u00adword"

@@ -17,6 +17,13 @@ ADA = {
     "name": "Ada",
     "_system": {"state": "active"},
 }
+SLOT = {
+    "status": "accepted",
+    "subject": {"id": "C-1"},
+    "predicate_ref": "kip://p@1.0.0/lives_in",
+    "candidate_projections": [{}, {}],
+    "basis": {},
+}
 ROWS = [(ADA, 1, "2026-04-01T00:00:00.000Z"), (None, 0.5, "a | b")]
 
 
@@ -113,12 +120,59 @@ def test_no_rows_are_no_error(mode):
             | {"asserted_by": {"id": "C-1"}, "lifecycle": {"status": "retracted"}, "_system": {"state": "active"}},
             "Assertion (A-1) support <P-1> by <C-1> at 0.8 [retracted]",
         ),
-        ({"status": "accepted", "accepted_values": ["Graz"], "basis": {}}, "accepted Graz"),
+        ({"status": "accepted", "accepted_values": ["Graz"], "basis": {}}, "accepted: Graz"),
         (
             {"status": "contested", "support": {"score": 1.0}, "opposition": {"score": 0.5}, "basis": {}},
-            "contested, support 1, opposition 0.5",
+            "contested: support 1, opposition 0.5",
+        ),
+        (
+            {"status": "contested", "support": {"score": 0.8}, "opposition": {"score": 0.7}, "basis": {}}
+            | {"proposition_id": "P-9"},
+            "contested: P-9, support 0.8, opposition 0.7",
+        ),
+        ({**SLOT, "accepted_values": [{"id": "C-2"}]}, "accepted: <C-1> lives_in = <C-2> (1 of 2 candidates)"),
+        ({**SLOT, "accepted_values": ["a", 2]}, "accepted: <C-1> lives_in = a, 2"),
+        ({**SLOT, "accepted_values": []}, "accepted: <C-1> lives_in (0 of 2 candidates)"),
+        (
+            dict(sorted({**SLOT, "accepted_values": [True], "candidate_projections": [{}]}.items())),
+            "accepted: <C-1> lives_in = true",
         ),
     ],
 )
 def test_a_value_for_people(value, expected):
     assert people(value, lambda identity: f"<{identity}>") == expected
+
+
+@pytest.mark.parametrize("mode", ["table", "vertical", "compact", "markdown"])
+def test_a_control_is_written_one_way_in_a_text_and_in_an_element(mode):
+    text = shown(mode, [("a\x1bb", {**ADA, "name": "a\x1bb", "key": "k\x08"}, ["a\x1bb\x0c\\u001b"])], ("a", "b", "c"))
+    assert text.replace("\\\\", "\\").count("a\\x1bb") == 3
+    assert "\\u001bb" not in text and "\\f" not in text
+
+
+def test_a_narrow_table_drops_what_is_empty_first_and_says_so():
+    rows = [("C-1", None, "y" * 12, ""), ("C-2", None, "z", "")]
+    assert shown("table", rows, ("id", "nothing", "text", "note"), 18).splitlines() == [
+        "id   text",
+        "---  ------------",
+        "C-1  yyyyyyyyyyyy",
+        "C-2  z",
+        "empty in every row: nothing, note",
+    ]
+
+
+def test_a_table_that_fits_keeps_its_empty_columns():
+    assert shown("table", [(1, None)], ("a", "b"), 80).splitlines()[2] == "1  null"
+
+
+def test_a_narrow_table_shortens_texts_and_no_date_id_or_number():
+    row = ("x" * 60, "2026-10-05T10:30:00.000Z", "A-12345678901", 123456789012, "by 2026-10-05", "short")
+    lines = shown("table", [row], tuple("abcdef"), 80).splitlines()
+    assert max(map(width, lines)) <= 80
+    for whole in ("2026-10-05 10:30Z", "A-12345678901", "123456789012", "by 2026-10-05", "short"):
+        assert whole in lines[2]
+    assert "…" in lines[2]
+
+
+def test_the_widest_text_is_shortened_first():
+    assert shown("table", [("x" * 40, "y" * 15)], ("a", "b"), 40).splitlines()[2] == f"{'x' * 22}…  {'y' * 15}"

@@ -18,7 +18,7 @@ WRITING = {"print", "echo", "secho", "echo_via_pager", "write", "writelines", "s
 
 
 ALLOWED = {
-    # kipql.audit.source.problem_text, kipql.audit.reports, kipql.render: each escapes for its form
+    # kipql.runtime.texts.problem_text, kipql.audit.reports, kipql.render: each escapes for its form
     "an escaping function": (
         "cli/auditing.py::_publish::rendered(report, given['form'], given['fail_on'])",
         "cli/auditing.py::_publish::problem_text(problem)",
@@ -29,14 +29,14 @@ ALLOWED = {
         "cli/fmt_command.py::_say::problem_text(place(path, error.text or '', error))",
         "cli/options.py::in_file::problem_text(place(path, text, error))",
         "cli/options.py::warn::f'warning: {problem_text(problem)}'",
-        "cli/statements.py::_run::as_table(columns, rows, **widest) if table else "
-        "FORMATS[given['form']](columns, rows)",
-        "cli/statements.py::_run::_receipt(cast('Receipt', nexus.execute(part.text, parameters)), given['form'])",
-        "repl/commands/asking.py::help_::'\\n'.join([head, '', *lines])",
+        "cli/statements.py::_run::as_table(columns, rows, None if given['wide'] else WIDEST, label)",
+        "cli/statements.py::_run::FORMATS[given['form']](columns, rows)",
+        "cli/statements.py::_run::_receipt(receipt, given['form'])",
+        "repl/commands/asking.py::help_::'\\n'.join([*wrapped(_KEYS.split(), screen), '', *lines])",
         "repl/commands/asking.py::params::'\\n'.join(lines) or 'no parameters'",
         "repl/commands/asking.py::plan::terminal_text(text)",
         "repl/commands/around.py::graph::'\\n'.join((terminal(line) for line in lines))",
-        "repl/commands/asking.py::schema::'\\n'.join((terminal(line) for line in lines))",
+        "repl/commands/asking.py::schema::'\\n'.join(said)",
         "repl/commands/beliefs.py::explain::'\\n\\n'.join([*drawn, *_standing(shell)])",
         "repl/commands/beliefs.py::timeline_::'\\n\\n'.join([*drawn, *_standing(shell)])",
         "repl/commands/saved.py::run::'\\n'.join(map(terminal, saved.names())) or 'nothing is saved'",
@@ -64,7 +64,7 @@ ALLOWED = {
         "repl/commands/coordinates.py::asof::f'reading the head, {shell.nexus.space_seq}'",
         "repl/commands/coordinates.py::fortime::"
         'f"for time {instant(shell.for_time)}; a statement\'s own FOR TIME wins"',
-        "repl/commands/saved.py::save::f'saved {name}'",
+        "repl/commands/saved.py::save::f\"saved {name}: {cut(terminal(' '.join(kept.split())), _SHOWN)}\"",
         "repl/commands/saved.py::watch::f'-- at {seq}'",
         "repl/commands/session.py::open_::f\"opened {terminal(path or 'an empty memory')} at {opened.space_seq}\"",
         "repl/commands/session.py::limits::'\\n'.join(lines)",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kipql.render.formats import FORMATS, column_keys
-from kipql.render.tables import table, width
-from kipql.render.values import show
+from kipql.render.formats import FORMATS, as_table, column_keys
+from kipql.render.people import people, show
+from kipql.render.tables import cut, table, width, wrapped
 
 
 def test_columns_are_as_wide_as_their_widest_cell():
@@ -43,11 +43,11 @@ def test_cells_are_escaped_for_the_terminal():
 ELEMENTS = [
     (
         {"id": "C-1", "kind": "Concept", "schema_ref": "kip://p@1.0.0/Person", "name": "Alice", "_system": {}},
-        'C-1 Person "Alice"',
+        'Person (C-1) "Alice"',
     ),
     (
         {"id": "C-2", "kind": "Concept", "schema_ref": "kip://p@1.0.0/Robot", "name": None, "key": "r1", "_system": {}},
-        'C-2 Robot "r1"',
+        "Robot r1 (C-2)",
     ),
     (
         {
@@ -58,7 +58,7 @@ ELEMENTS = [
             "object": "tea",
             "_system": {},
         },
-        'P-1 Proposition (C-1, "likes", "tea")',
+        'Proposition (P-1) C-1 likes "tea"',
     ),
     (
         {
@@ -69,15 +69,16 @@ ELEMENTS = [
             "asserted_by": {"id": "C-1"},
             "_system": {},
         },
-        "A-1 Assertion reject P-1 by C-1",
+        "Assertion (A-1) reject P-1 by C-1",
     ),
-    ({"id": "E-1", "kind": "Evidence", "evidence_class": "message", "_system": {}}, "E-1 Evidence message"),
+    ({"id": "E-1", "kind": "Evidence", "evidence_class": "message", "_system": {}}, "Evidence (E-1) message"),
 ]
 
 
 @pytest.mark.parametrize(("element", "text"), ELEMENTS)
-def test_an_element_is_shown_by_id_type_and_name(element, text):
-    assert show(element) == text
+def test_an_element_is_one_text_in_a_report_a_table_and_the_shell(element, text):
+    assert show(element) == people(element) == text
+    assert as_table(["x"], [[element]], None).splitlines()[2] == text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_an_element_is_shown_by_id_type_and_name(element, text):
         (None, "null"),
         (True, "true"),
         (0.9, "0.9"),
-        ({"id": "C-1"}, '{"id":"C-1"}'),
+        ({"id": "C-1"}, "C-1"),
         ([1, "é"], '[1,"é"]'),
     ],
 )
@@ -119,3 +120,30 @@ def test_csv_quotes_commas_and_keeps_negative_numbers():
 def test_no_rows_is_a_header_and_a_count():
     assert FORMATS["table"](["a"], []) == "a\n-\n(0 rows)"
     assert FORMATS["json"](["a"], []) == "[]"
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "kept"),
+    [
+        ("the museum (C-10) of art", 15, "the museum (…"),
+        ("the museum (C-10) of art", 20, "the museum (C-10) o…"),
+        ("seen 2026-10-05 by Ada", 12, "seen…"),
+        ("about 12345.5 metres", 10, "about…"),
+        ("12345678901234567890", 8, "1234567…"),
+    ],
+)
+def test_no_id_date_or_number_is_cut_in_its_middle(text, cells, kept):
+    assert cut(text, cells) == kept
+
+
+def test_wrapped_pieces_fit_the_screen_and_are_never_broken():
+    pieces = ["how: observed;", "日本語日本語;", "root: #1", "x" * 30]
+    assert list(wrapped(pieces, 27, "|- ", "|    ")) == [
+        "|- how: observed;",
+        "|    日本語日本語; root: #1",
+        f"|    {'x' * 30}",
+    ]
+
+
+def test_no_pieces_are_one_empty_line():
+    assert list(wrapped([], 10)) == [""]

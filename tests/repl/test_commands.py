@@ -1,11 +1,13 @@
 """Every command of the shell: what it shows, each option, each mistake."""
 
 import json
+import re
 
 import pytest
 
 import kipql
 from kipql.repl.registry import commands
+from tests.repl.conftest import Driven, lab
 
 ROVER = 'FIND(?x) WHERE { ?x {key: "rover"} }'
 NAMES = 'FIND(?p.key) WHERE { ?p {type: "Person"} } ORDER BY ?p.key'
@@ -85,10 +87,10 @@ REFUSED = [
     (".params 1x=2", "name=JSON"),
     (".params -nope", "there is no parameter nope"),
     (".mode tabel", "did you mean table?"),
-    (".plan", "no last statement"),
+    (".plan", "no last query"),
     (".plan FIND(?x) WHERE { ?x {} } LIST TYPES", "one query"),
     (".plan LIST TYPES", "UnsupportedCapability"),
-    (".explain", "no last statement"),
+    (".explain", "no last query"),
     (".explain rover", "a subject and a Predicate"),
     (".explain rover flies", "SchemaSymbolNotFound"),
     (".explain rover kept_by ben chi", "or the id of a Proposition"),
@@ -104,6 +106,8 @@ REFUSED = [
     (".changes soon", "a sequence is a whole number"),
     (".readonly maybe", "on or off, not maybe"),
     (".safe maybe", "on or off, not maybe"),
+    (".open labb", "there is no memory labb; .open ./labb makes one"),
+    (".more", "there is no more: the last answer is whole"),
     (".open ./nowhere/at/all.txt\0", "NotAMemory"),
     (".output /no/such/folder/x", "No such file"),
     (".limits second=1", "did you mean seconds?"),
@@ -163,7 +167,7 @@ def test_explain_refuses_a_query_without_beliefs(driven):
     driven.run(NAMES)
     assert "asks for no BELIEF" in driven.run(".explain")
     driven.run("LIST TYPES")
-    assert "was no query" in driven.run(".explain")
+    assert "asks for no BELIEF" in driven.run(".explain")
 
 
 def test_an_ambiguous_name_lists_what_it_may_be(writable):
@@ -330,7 +334,6 @@ def test_history_stops_at_the_sequence_in_force(writable):
 
 def test_the_agent_commands_show_the_texts_of_the_memory(tmp_path):
     from kipql.memory import AgentMemory
-    from tests.repl.conftest import Driven
 
     with kipql.open() as nexus:
         memory = AgentMemory(nexus, session="run/one", trace=tmp_path / "trace.jsonl")
@@ -370,3 +373,106 @@ def test_a_name_that_is_wrong_in_a_command_is_what_the_error_shows(driven, entry
     shown = driven.run(entry)
     assert "SchemaSymbolNotFound: there is no Predicate 'stands_on'" in shown and "stands_in" in shown
     assert ":_" not in shown and "BELIEF" not in shown
+
+
+def test_plan_is_of_the_last_query_whatever_came_after_it(driven):
+    driven.run(NAMES)
+    plan = driven.run(".plan")
+    driven.run('HISTORY ELEMENT "C-1"')
+    shown = driven.run(".plan")
+    assert shown.startswith("the last query: FIND")
+    assert plan.splitlines()[0] in shown
+
+
+def test_open_makes_no_memory_of_a_misspelt_name(writable, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kipql.open("lab.kip").close()
+    before = {path.name for path in tmp_path.iterdir()}
+    assert "did you mean lab.kip? .open ./labb makes one" in writable.run(".open labb")
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert writable.run(NAMES).endswith("(4 rows)")
+    assert writable.run(".open ./labb") == "opened ./labb at 0"
+    assert (tmp_path / "labb").is_dir()
+
+
+def test_more_shows_the_rows_behind_a_limit_one_after_another(driven):
+    first = driven.run(f"{NAMES} LIMIT 3")
+    assert first.splitlines()[-1] == "more rows follow: .more shows them" and "CURSOR" not in first
+    assert driven.run(".more").splitlines()[1:] == ["-----", "chi", "(1 row)"]
+    assert "there is no more" in driven.run(".more")
+
+
+def test_more_reads_as_the_query_did_with_its_parameters_and_times(driven):
+    driven.run('.params kind="Robot"')
+    driven.run(".asof 2")
+    driven.run("FIND(?r.key) WHERE { ?r {type: :kind} } ORDER BY ?r.key LIMIT 1")
+    driven.run(".asof off")
+    driven.run(".params clear")
+    assert driven.run(".more").splitlines()[2:] == ["drone", "(1 row, as of 2)", "more rows follow: .more shows them"]
+    assert driven.shell.as_of is None and driven.shell.parameters == {}
+
+
+@pytest.mark.parametrize("mode", ["json", "jsonl", "csv", "tsv"])
+def test_a_form_for_programs_names_the_cursor(driven, mode):
+    driven.run(f".mode {mode}")
+    assert 'add CURSOR "' in driven.run(f"{NAMES} LIMIT 1")
+
+
+def test_a_cursor_that_is_named_goes_on_with_the_coordinates_that_were_in_force(driven):
+    driven.run(".mode jsonl")
+    driven.run(".asof 2")
+    said = driven.run(f"{NAMES} LIMIT 3").splitlines()[-1]
+    clause, cursor = said.partition("add ")[2].split(", ")
+    assert clause == "AS OF SEQ 2"
+    driven.run(".asof off")
+    ordered = NAMES.replace(" ORDER", f" {clause} ORDER")
+    assert driven.run(f"{ordered} LIMIT 3 {cursor}").splitlines()[0] == '{"p.key":"chi"}'
+
+
+def test_save_keeps_what_ran_and_shows_it(driven):
+    driven.run(NAMES)
+    driven.run('FIND(?x) WHERE { ?x {type: "Nope"} ?b BELIEF (?missing) }')
+    driven.run("ASSERT (1, 2")
+    assert driven.run(".save mine") == f"saved mine: {NAMES}"
+    assert driven.run(".run mine") == driven.run(NAMES)
+
+
+def test_save_keeps_nothing_where_nothing_ran(driven):
+    driven.run("LIST NOTHING")
+    assert "no last statement" in driven.run(".save mine")
+
+
+def test_a_limit_of_the_session_is_widened_in_the_session(driven):
+    driven.run(".limits buffered=1")
+    said = driven.run(f"{NAMES} LIMIT 3")
+    assert "ResourceExhausted" in said and ".limits clear" in said and "Limits(" not in said
+    driven.run(".limits clear")
+    assert driven.run(NAMES).endswith("(4 rows)")
+
+
+def test_a_read_only_session_says_how_it_writes(writable):
+    writable.run(".readonly on")
+    said = writable.run('CREATE CONCEPT ?new { TYPE "Robot" NAME "New" }')
+    assert "ReadonlyViolation" in said and ".readonly off" in said and "kipql exec" not in said
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ".help",
+        ".schema",
+        ".types",
+        ".changes",
+        ".explain rover stands_in",
+        ".explain arm fit_for 'sorting cups'",
+        ".timeline rover stands_in",
+        'FIND(?r.name, ?b) WHERE { ?r {type: "Robot"} ?b BELIEF SLOT (?r, "stands_in") }',
+    ],
+)
+def test_on_eighty_columns_nothing_runs_off_or_turns_vertical(entry):
+    with lab() as nexus:
+        lines = Driven(nexus, width=80).run(entry).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any(line.startswith("-- 1") for line in lines)
+    assert not any(re.search(r"\d…", line) for line in lines)
+    assert len(lines) < 70 or entry == ".help"

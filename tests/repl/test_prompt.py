@@ -79,7 +79,7 @@ def test_a_history_that_can_not_be_written_is_kept_in_memory(monkeypatch, tmp_pa
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (".mo", [".mode"]),
+        (".mo", [".mode", ".more"]),
         (".mode t", ["table", "tsv"]),
         (".help asf", []),
         (".help aso", ["asof"]),

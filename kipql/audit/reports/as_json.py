@@ -3,9 +3,9 @@
 from kipql.audit.directives import SEVERITIES
 from kipql.audit.report import Audited, Finding, Outcome, Report
 from kipql.audit.reports.wording import state
-from kipql.audit.source import Problem
 from kipql.escape import json_text
 from kipql.render.formats import column_keys
+from kipql.runtime.texts import Problem
 from kipql.values import Json
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from kipql.audit.report import Outcome, Report
 from kipql.audit.reports.wording import COMMAND, NEW, message_of, problem_message, state, suppression_text
-from kipql.audit.source import Problem
 from kipql.escape import annotation, annotation_property, terminal
+from kipql.runtime.texts import Problem
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def report_github(report: Report) -> str:
+def report_github(report: Report, fail_on: str) -> str:
     """One command a line; empty when there is nothing to say."""
     return "\n".join((*map(_problem, report.problems), *_findings(report)))
 

@@ -1,7 +1,8 @@
 """A report as JUnit XML, in the shape that the Ant task defined and CI servers read.
 
 A script is a test suite and a check a test case. A check fails when its findings make the exit code 1; what else was
-found is in `system-out`. What is suppressed or was not asked is skipped; what could not run is a case with an error.
+found is in `system-out`. What is suppressed, was not asked or has no answer from some Space is skipped; what
+could not run is a case with an error.
 """
 
 from collections import defaultdict
@@ -18,9 +19,9 @@ from kipql.audit.reports.wording import (
     state,
     suppression_text,
 )
-from kipql.audit.source import Problem
 from kipql.escape import terminal, xml
 from kipql.render.values import many
+from kipql.runtime.texts import Problem
 
 _EPOCH = "1970-01-01T00:00:00"
 
@@ -36,12 +37,12 @@ def report_junit(report: Report, fail_on: str) -> str:
         _suite(number, path or COMMAND, checks, problems, report, fail_on)
         for number, (path, (checks, problems)) in enumerate(suites.items())
     )
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}</testsuites>\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}</testsuites>'
 
 
 def _suite(number: int, name: str, checks: list[Outcome], problems: list[Problem], report: Report, fail_on: str) -> str:
     failed = [check for check in checks if fails(check, fail_on)]
-    skipped = [check for check in checks if _skipped(check) is not None]
+    skipped = [check for check in checks if _skipped(check, fail_on) is not None]
     attributes = {
         "id": str(number),
         "name": name,
@@ -77,7 +78,7 @@ def _properties(report: Report, checks: Iterable[Outcome]) -> Iterator[str]:
 
 def _case(check: Outcome, suite: str, fail_on: str) -> str:
     attributes = _attributes({"name": check.step.name, "classname": suite, "time": f"{check.seconds:.3f}"})
-    skipped = _skipped(check)
+    skipped = _skipped(check, fail_on)
     if skipped is not None:
         inner = f"<skipped{_attributes({'message': skipped})}/>"
     elif fails(check, fail_on):
@@ -98,10 +99,14 @@ def _error(problem: Problem, suite: str) -> str:
     return f"    <testcase{attributes}>\n      <error{about}>{said}</error>\n    </testcase>\n"
 
 
-def _skipped(check: Outcome) -> str | None:
+def _skipped(check: Outcome, fail_on: str) -> str | None:
     if check.skipped is not None:
         return check.skipped
-    return suppression_text(check) if check.suppressed and check.found else None
+    if check.suppressed and check.found:
+        return suppression_text(check)
+    if check.unanswered and not fails(check, fail_on):
+        return f"no answer from {many(check.unanswered, 'Space')}"
+    return None
 
 
 def _headline(check: Outcome) -> str:

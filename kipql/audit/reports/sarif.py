@@ -14,8 +14,8 @@ from urllib.parse import quote
 import kipql
 from kipql.audit.report import Finding, Outcome, Report
 from kipql.audit.reports.wording import message_of, problem_message, suppression_text
-from kipql.audit.source import Problem
 from kipql.escape import json_text, terminal
+from kipql.runtime.texts import Problem
 from kipql.values import Json
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

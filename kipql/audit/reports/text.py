@@ -12,7 +12,7 @@ from kipql.render.formats import as_table
 from kipql.render.values import many
 
 
-def report_text(report: Report) -> str:
+def report_text(report: Report, fail_on: str) -> str:
     """The whole report."""
     return "\n".join((*_statements(report), *_checks(report), *_fixed(report), terminal(summary(report))))
 

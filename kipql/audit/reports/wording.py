@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from kipql.audit.directives import SEVERITIES
 from kipql.audit.report import NEVER, Finding, Outcome, Report
-from kipql.audit.source import Problem
-from kipql.render.values import many, show
+from kipql.render.people import show
+from kipql.render.values import many
+from kipql.runtime.texts import Problem
 from kipql.values import Json
 
 NEW, KNOWN, SUPPRESSED = "new", "known", "suppressed"

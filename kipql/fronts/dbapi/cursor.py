@@ -3,7 +3,7 @@
 A row is a tuple also where FIND has one item. What META lists becomes columns, what it describes member and value.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kipql.fronts.dbapi.errors import ProgrammingError, mapping, misuse
@@ -56,18 +56,20 @@ class Cursor:
                 self._read(answer, language)
         return self
 
-    def executemany(self, operation: str, seq_of_parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """Run one write for each of the parameters; a statement that answers rows is a ProgrammingError."""
+    def executemany(self, operation: str, seq_of_parameters: Iterable[Mapping[str, Any]]) -> Self:
+        """Run one write for each of the parameters; a statement that answers rows is a ProgrammingError.
+
+        Raises Error, InterfaceError for what is no sequence of mappings: then nothing of it was run.
+        """
+        given = self._many(seq_of_parameters)
+        self._forget()
         changed: list[int] = []
-        for parameters in seq_of_parameters:
+        for parameters in given:
             self.execute(operation, parameters)
             if self.description is not None:
                 self._forget()
                 raise ProgrammingError("PreconditionFailed", "executemany is for writes", hint="call execute to read")
             changed.append(self.rowcount)
-        if not seq_of_parameters:
-            self._check(None)
-            self._forget()
         self.rowcount = -1 if -1 in changed else sum(changed)
         return self
 
@@ -78,7 +80,11 @@ class Cursor:
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         """The next `size` rows, by default `arraysize`; fewer at the end."""
         rows = self._answered()
-        begin, self._at = self._at, min(len(rows), self._at + (self.arraysize if size is None else size))
+        wanted = self.arraysize if size is None else size
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
+            found = wanted if isinstance(wanted, int) else type(wanted).__name__
+            raise misuse(f"the number of rows is 0 or more, not {found}", "fetchall gives what is left")
+        begin, self._at = self._at, min(len(rows), self._at + wanted)
         return rows[begin : self._at]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
@@ -123,6 +129,19 @@ class Cursor:
         if self._rows is None:
             raise misuse("there are no rows to fetch", "execute a statement that reads first")
         return self._rows
+
+    def _many(self, given: object) -> list[Mapping[str, Any] | None]:
+        """The parameters of each run; every one is looked at before the first runs."""
+        self._check(None)
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise misuse(
+                f"parameters of executemany are a sequence of mappings, not {type(given).__name__}",
+                "call execute for one mapping",
+            )
+        parameters = list(given)
+        for each in parameters:
+            self._check(each)
+        return parameters
 
     def _check(self, parameters: object) -> None:
         if self._closed:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from kipql.errors import KipError
-from kipql.fronts.dbapi.errors import NotSupportedError, mapping
+from kipql.fronts.dbapi.errors import DataError, NotSupportedError, mapping
 from kipql.times import parse_instant
 
 
@@ -51,23 +51,26 @@ def _is_instant(text: str) -> bool:
 
 
 def Date(year: int, month: int, day: int) -> datetime:
-    """The beginning of a day, UTC: KIP has instants only."""
-    return datetime(year, month, day, tzinfo=UTC)
+    """The beginning of a day, UTC: KIP has instants only. Raises DataError for what is no day."""
+    return Timestamp(year, month, day)
 
 
 def Timestamp(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:
-    """An instant, UTC."""
-    return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    """An instant, UTC. Raises DataError for what is none."""
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _no_instant(error) from None
 
 
 def DateFromTicks(ticks: float) -> datetime:
-    """The beginning of the day of a time in seconds since 1970."""
-    return Date(*time.gmtime(ticks)[:3])
+    """The beginning of the day of a time in seconds since 1970. Raises DataError for what is none."""
+    return Date(*_gmtime(ticks)[:3])
 
 
 def TimestampFromTicks(ticks: float) -> datetime:
-    """The instant of a time in seconds since 1970."""
-    return Timestamp(*time.gmtime(ticks)[:6])
+    """The instant of a time in seconds since 1970. Raises DataError for what is none."""
+    return Timestamp(*_gmtime(ticks)[:6])
 
 
 def Time(hour: int, minute: int, second: int) -> NoReturn:
@@ -83,6 +86,19 @@ def TimeFromTicks(ticks: float) -> NoReturn:
 def Binary(value: bytes) -> NoReturn:
     """Bytes are no value of KIP. Raises NotSupportedError."""
     _unsupported("bytes")
+
+
+def _gmtime(ticks: float) -> time.struct_time:
+    if not isinstance(ticks, int | float):  # None would be now
+        raise _no_instant(f"{type(ticks).__name__} is no number of seconds")
+    try:
+        return time.gmtime(ticks)
+    except (ValueError, OverflowError, OSError) as error:
+        raise _no_instant(error) from None
+
+
+def _no_instant(why: object) -> DataError:
+    return DataError("TypeMismatch", f"this is no instant: {why}")
 
 
 def _unsupported(what: str) -> NoReturn:

@@ -94,10 +94,63 @@
       const short = (memory.vertices[edge.to].literal === null ? 15 : 8) / (Math.hypot(x2 - mx, y2 - my) || 1);
       const [ex, ey] = [x2 - (x2 - mx) * short, y2 - (y2 - my) * short];
       line.setAttribute("d", edge.from === edge.to ? `M${x1} ${y1}c-60 -70 60 -70 0 0` : `M${x1} ${y1}Q${mx} ${my} ${ex} ${ey}`);
-      says.setAttribute("x", (x1 + x2) / 4 + mx / 2);
-      says.setAttribute("y", (y1 + y2) / 4 + my / 2 - 4);
+      const loop = edge.from === edge.to;
+      curves[number] = loop ? [[x1, y1], [x1 - 60, y1 - 70], [x1 + 60, y1 - 70], [x1, y1]] : [[x1, y1], [mx, my], [ex, ey]];
     });
     vertexNodes.forEach(({ group }, number) => group.setAttribute("transform", `translate(${places[number]})`));
+    placeSays();
+  };
+  // What an edge says stands on it, as near to its middle as nothing else is written or drawn: names, dots, other labels.
+  const curves = [];
+  const along = (points, t) => {
+    while (points.length > 1) points = points.slice(1).map(([x, y], n) => [points[n][0] * (1 - t) + x * t, points[n][1] * (1 - t) + y * t]);
+    return points[0];
+  };
+  const meet = (a, b) => Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
+  const TRIED = [0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8, 0.14, 0.86];
+  const BESIDE = [-4, 4, 14, -12, 22, -20, 30, -28];
+  const SQUARE = 96, long = new Map();
+  const longOf = (node) => {
+    const key = `${node.getAttribute("class") ?? (node.closest(".literal") ? "value" : "name")} ${node.textContent}`;
+    if (!long.has(key)) long.set(key, node.getComputedTextLength());
+    return long.get(key);
+  };
+  const placeSays = () => {
+    const taken = new Map();
+    const squares = ([left, top, right, bottom]) => {
+      const found = [];
+      for (let x = Math.floor(left / SQUARE); x * SQUARE <= right; x += 1) for (let y = Math.floor(top / SQUARE); y * SQUARE <= bottom; y += 1) found.push(x * 65536 + y);
+      return found;
+    };
+    const take = (area, weight) => { for (const square of squares(area)) taken.has(square) ? taken.get(square).push([area, weight]) : taken.set(square, [[area, weight]]); };
+    const cost = (area) => {
+      let sum = 0;
+      for (const square of squares(area)) for (const [each, weight] of taken.get(square) || []) sum += weight * meet(area, each);
+      return sum;
+    };
+    const drawn = ({ group }) => group.getAttribute("display") !== "none";
+    const halves = edgeNodes.map((each) => (drawn(each) ? longOf(each.says) / 2 + 2 : 0));
+    vertexNodes.forEach((each, number) => {
+      if (!drawn(each)) return;
+      const [x, y] = places[number], r = Number(each.dot.getAttribute("r")), below = y + Number(each.name.getAttribute("y"));
+      const half = longOf(each.name) / 2 + 3;
+      take([x - r, y - r, x + r, y + r], 1);
+      take([x - half, below - 13, x + half, below + 5], 9);  // a name is what may least be hidden
+    });
+    edgeNodes.forEach((each, number) => {
+      if (!drawn(each)) return;
+      const half = halves[number];
+      let best = null, least = Infinity;
+      for (const beside of BESIDE) for (const t of least === 0 ? [] : TRIED) {
+        const [x, y] = along(curves[number], t), area = [x - half, y + beside - 11, x + half, y + beside + 4];
+        const met = cost(area);
+        if (met < least) [best, least] = [[x, y + beside, area], met];
+        if (least === 0) break;
+      }
+      each.says.setAttribute("x", best[0]);
+      each.says.setAttribute("y", best[1]);
+      take(best[2], 1);
+    });
   };
 
   const reach = (axis) => Math.max(300, ...places.map((each) => each[axis] + 64));
@@ -152,6 +205,7 @@
       const ends = [memory.vertices[edge.from].id, memory.vertices[edge.to].id];
       edgeNodes[number].group.classList.toggle("faint", now.chosen !== null && !ends.includes(now.chosen));
     });
+    placeSays();
   };
 
   // --- the selected element -----------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from typing import Any
 from kipql.fronts.html.bounds import Bounds, Cut
 from kipql.fronts.html.runs import Run, runs
 from kipql.nexus import Nexus
-from kipql.render.people import people
-from kipql.render.values import show
+from kipql.render.people import people, show
 from kipql.times import parse_instant
 
 _LONG = 160

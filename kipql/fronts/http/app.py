@@ -7,7 +7,6 @@ envelope with the error. Each request runs in a thread, at most `threads` at onc
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -21,27 +20,12 @@ from kipql.errors import KipError
 from kipql.escape import json_text
 from kipql.fronts.http.body import decoded, read_body
 from kipql.fronts.http.metrics import TYPE, Metrics
+from kipql.fronts.http.settings import Settings
 from kipql.fronts.http.tokens import Tokens
 from kipql.govern.principals import Principal
 from kipql.nexus import Nexus
 from kipql.runtime.response import refusal
 from kipql.values import Json
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The bounds of a server; times are seconds.
-
-    body      bytes of a request          timeout  what a request may take, its own deadline may say less
-    arriving  until a body is there       threads  requests that run at once
-    waiting   requests that wait for a thread; the next one is turned away
-    """
-
-    body: int = 1024 * 1024
-    timeout: float = 30.0
-    arriving: float = 10.0
-    threads: int = 4
-    waiting: int = 64
 
 
 class Refused(Exception):

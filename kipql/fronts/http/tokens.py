@@ -38,8 +38,10 @@ def read_tokens(path: str) -> Tokens:
     """The tokens of a file. Raises ArtifactUnavailable, and ArtifactParseError with the line for what is no token."""
     try:
         text = Path(path).read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise KipError("ArtifactUnavailable", f"{path} can not be read: {error}") from None
+    except OSError as error:
+        raise KipError("ArtifactUnavailable", f"{path} can not be read: {error.strerror or error}") from None
+    except ValueError:  # no UTF-8, or a path that none can be
+        raise KipError("ArtifactUnavailable", f"{path} can not be read: it is no text in UTF-8") from None
     return parse_tokens(text.splitlines(), path)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -19,6 +20,7 @@ from kipql.errors import KipError
 from kipql.fronts.lsp import answers
 from kipql.fronts.lsp.documents import Document, Documents
 from kipql.fronts.lsp.memory import Memory
+from kipql.fronts.lsp.protocol import Protocol
 
 PAUSE = 0.2  # seconds without a change before a text is checked
 TRIGGERS = ('"', "?", ":", ".", "(", "{")
@@ -30,13 +32,17 @@ class Server(LanguageServer):
     """A language server with its memory and the checks that wait."""
 
     def __init__(self, memory: Memory) -> None:
-        super().__init__("kipql", kipql.__version__)
+        super().__init__("kipql", kipql.__version__, protocol_cls=Protocol)
         self.memory = memory
         self.waiting: dict[str, asyncio.Task[None]] = {}
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """To the log: a message that can not be understood is the client's matter, and no window for a person."""
+        """To the log, and what is no JSON to its sender: it is the client's matter, and no window for a person."""
         _LOG.error("%s: %s", getattr(source, "__name__", source), error)
+        protocol = self.protocol
+        unread = source is JsonRpcException and isinstance(error, ValueError | RecursionError)
+        if unread and isinstance(protocol, Protocol):
+            protocol.unreadable(error)
 
     def document(self, uri: str) -> Document | None:
         """A text that is open."""
@@ -78,6 +84,7 @@ def serve(memory: Memory) -> Server:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         before = server.workspace
+        # pygls 2 makes the workspace itself and has no public way to give it another class.
         server.protocol._workspace = Documents(before.root_uri, position_encoding=before.position_encoding)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)

@@ -34,7 +34,7 @@ def answer(nexus: Nexus, arguments: Mapping[str, Json], page: Page, *, reads: bo
     operations = envelope.get("operations")
     if reads and "execution" not in envelope and isinstance(operations, list) and len(operations) > 1:
         envelope["execution"] = {"mode": "independent"}
-    asked = bounded(envelope, page.rows)
+    asked = bounded(envelope, page.rows, nexus.limits)
     reply: dict[str, Any] = nexus.request(asked.envelope)
     for at, result in enumerate(reply["results"]):
         if at in asked.cut:

@@ -17,6 +17,7 @@ from kipql.errors import KipError
 from kipql.escape import json_text
 from kipql.fronts import pages
 from kipql.fronts.mcp.answering import Page, answer
+from kipql.fronts.mcp.reading import Readable
 from kipql.fronts.mcp.tools import INSTRUCTIONS, READ, RESOURCES, WRITE, described, schema
 from kipql.nexus import Nexus
 
@@ -91,4 +92,4 @@ def _tool(name: str, rows: int) -> types.Tool:
 
 async def _serve(server: "Server[Any]") -> None:
     async with stdio_server() as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
+        await server.run(Readable(received, sent), sent, server.create_initialization_options())

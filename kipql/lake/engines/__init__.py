@@ -12,7 +12,8 @@ from sqlglot import exp
 from kipql.errors import KipError
 from kipql.lake import layout
 from kipql.lake.cells import TOLD
-from kipql.lake.lower.sql import Sql, call, coalesce, col, eq, every, lit, named, null, table
+from kipql.lake.door import as_kip
+from kipql.lake.lower.sql import Sql, coalesce, col, eq, every, lit, named, null, table
 from kipql.spans import Span
 
 Row = tuple[Any, ...]
@@ -58,16 +59,20 @@ class Engine(Protocol):
 
 
 def told(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose KipError goes through an engine as text, and comes out of `retold`."""
+    """A function whose error goes through an engine as text, and comes out of `retold` as a KipError."""
 
     @wraps(function)
     def call_(*args: Any) -> Any:
         try:
             return function(*args)
-        except KipError as error:
+        except Exception as raised:
+            if isinstance(raised, ValueError) and TOLD in str(raised):
+                raise
+            error = as_kip(raised)
             span = None if error.span is None else [error.span.start, error.span.end]
-            data = {"code": error.code, "message": error.message, "hint": error.hint, "span": span}
-            raise ValueError(f"{TOLD}{json.dumps(data)}{TOLD}") from None
+            data: dict[str, Any] = {"code": error.code, "message": error.message, "hint": error.hint, "span": span}
+            data["details"] = error.details
+            raise ValueError(f"{TOLD}{json.dumps(data, default=str)}{TOLD}") from None
 
     return call_
 
@@ -80,7 +85,7 @@ def retold(error: Exception, engine: str) -> KipError:
         return KipError("MemoryUnavailable", f"{engine} could not run the query: {first_line[:500]}")
     data = json.loads(found[1])
     span = None if data.get("span") is None else Span(*data["span"])
-    return KipError(data["code"], data["message"], span=span, hint=data.get("hint"))
+    return KipError(data["code"], data["message"], span=span, hint=data.get("hint"), details=data.get("details"))
 
 
 def view_of(each: layout.Table, source: Sql | None, ends: bool) -> exp.Select:
@@ -89,7 +94,7 @@ def view_of(each: layout.Table, source: Sql | None, ends: bool) -> exp.Select:
         nothing = (named(null(SQL_TYPES[column.kind]), column.name) for column in each.columns)
         return exp.select(*nothing).where(exp.false())
     select = exp.select().from_(exp.alias_(source, "t", table=True, quoted=True))
-    if not ends or "seq_from" not in each.names or each is layout.ENDS:
+    if not ends or "seq_from" not in each.names or each is layout.ENDS or each in layout.WHOLE:
         return select.select(*(col(name, "t") for name in each.names))
     on = every(eq(col(name, "e"), col(name, "t")) for name in ("code", "seq_from"))
     select = select.join(table(layout.ENDS.name, "e"), on=on, join_type="left")
@@ -102,4 +107,4 @@ def files(paths: Sequence[Path]) -> exp.Array:
     return exp.Array(expressions=[lit(str(path)) for path in paths])
 
 
-__all__ = ["Engine", "Row", "call", "files", "retold", "told", "view_of"]
+__all__ = ["Engine", "Row", "files", "retold", "told", "view_of"]

@@ -1,24 +1,50 @@
-"""DuckDB over the Parquet files of one Space: the default engine of a lake."""
+"""DuckDB over the Parquet files of one Space: the default engine of a lake.
 
-from collections.abc import Sequence
+The lakes of a process share one DuckDB in memory, in which the functions are registered once; each has a connection and
+a schema of its own there. Nothing is written beside a lake.
+"""
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
-from kipql.errors import KipError
+from kipql.extras import need
 from kipql.lake import layout
-from kipql.lake.cells import FUNCTIONS
+from kipql.lake.cells import FUNCTIONS, TOLD
+from kipql.lake.door import malformed
 from kipql.lake.engines import Row, files, retold, told, view_of
 from kipql.lake.lower.sql import named, table
-from kipql.lake.manifest import RESIDENT, Manifest
+from kipql.lake.manifest import Manifest
 from kipql.lake.parts import arrow_of
 
 DIALECT = "duckdb"
+READ_WHOLE = 4 * 1024 * 1024
+"""Bytes of files up to which a Space is read once, when it is opened; above that each query asks the files."""
+
+_shared: dict[tuple[int, int | None], Any] = {}
+_sharing = threading.Lock()
+_homes = count(1)
+
+
+def _in_child() -> None:
+    """A fork may copy a lock that nobody in the child gives back."""
+    global _sharing
+    _sharing = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 class DuckDB:
-    """One connection in memory; nothing is written beside the lake."""
+    """A connection of its own to what the lakes of the process share."""
 
     name = "duckdb"
 
@@ -27,19 +53,23 @@ class DuckDB:
         self._connection = _connected(threads)
         self._kept: list[str] = []
         self.facts: dict[str, Any] = {}
-        for function in FUNCTIONS:
-            self._connection.create_function(
-                function.name, told(function.call), list(function.takes), function.gives, null_handling="special"
-            )
+        home = f"lake{next(_homes)}"
+        self._left = weakref.finalize(self, _left, self._connection, home, os.getpid())
+        self._left.atexit = False
+        self._connection.execute(f"CREATE SCHEMA {home}; SET search_path = '{home},main'")
         has_ends = bool(manifest.of(layout.ENDS.name))
-        self._kind = "TABLE" if manifest.bytes <= RESIDENT else "VIEW"
-        for each in (layout.ENDS, *(one for one in layout.TABLES if one is not layout.ENDS)):
-            paths = [lake / part.path for part in manifest.of(each.name)]
-            source = _parquet(paths) if paths else None
-            self._define(each.name, view_of(each, source, has_ends))
+        kind = "TABLE" if manifest.bytes <= READ_WHOLE else "VIEW"
+        try:
+            for each in (layout.ENDS, *(one for one in layout.TABLES if one is not layout.ENDS)):
+                if paths := [lake / part.path for part in manifest.of(each.name)]:
+                    self._run(_defined(each, kind, _parquet(paths), has_ends))
+        except BaseException:
+            self._left()
+            raise
 
     def rows(self, select: exp.Select) -> list[Row]:
-        return self._run(select).fetchall()  # type: ignore[no-any-return]
+        with _failing():  # rows are made while they are fetched, and fail then
+            return self._execute(select).fetchall()  # type: ignore[no-any-return]
 
     def keep(self, select: exp.Select) -> str:
         name = f"kept{len(self._kept)}"
@@ -70,18 +100,36 @@ class DuckDB:
         self._connection.interrupt()
 
     def close(self) -> None:
-        self._connection.close()
+        self._left()
 
-    def _define(self, name: str, select: exp.Select) -> None:
-        self._run(exp.Create(this=table(name), kind=self._kind, expression=select))
+    def _run(self, tree: exp.Expression) -> None:
+        with _failing():
+            self._execute(tree)
 
-    def _run(self, tree: exp.Expression) -> Any:
-        import duckdb
+    def _execute(self, tree: exp.Expression) -> Any:
+        return self._connection.execute(tree.sql(DIALECT, copy=False))
 
-        try:
-            return self._connection.execute(tree.sql(DIALECT, copy=False))
-        except duckdb.Error as error:
-            raise retold(error, "DuckDB") from error
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """What DuckDB raises, as a KipError: files that are no Parquet, or have other columns, are damage."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        said = str(error)
+        if TOLD not in said and (isinstance(error, _misread(duckdb)) or ".parquet" in said):
+            raise malformed(said) from error
+        raise retold(error, "DuckDB") from error
+
+
+def _misread(duckdb: Any) -> tuple[type[Exception], ...]:
+    return duckdb.BinderException, duckdb.ConversionException, duckdb.SerializationException
+
+
+def _defined(each: layout.Table, kind: str, source: exp.Expression | None, ends: bool) -> exp.Create:
+    return exp.Create(this=table(each.name), kind=kind, expression=view_of(each, source, ends))
 
 
 def _parquet(paths: list[Path]) -> exp.Expression:
@@ -90,11 +138,45 @@ def _parquet(paths: list[Path]) -> exp.Expression:
 
 
 def _connected(threads: int | None) -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise KipError(
-            "UnsupportedCapability", "this engine needs duckdb", hint="install kipql with the extra `lake`"
-        ) from None
-    config: dict[str, Any] = {} if threads is None else {"threads": threads}
-    return duckdb.connect(":memory:", config=config)
+    """A connection to the process's DuckDB. What another process made is no use after a fork, and is left alone."""
+    need("lake", "duckdb")
+    import duckdb
+
+    key = os.getpid(), threads
+    with _sharing:
+        if key in _shared:
+            try:
+                connection = _shared[key].cursor()
+                connection.execute("SELECT 1")
+                return connection
+            except duckdb.Error:  # a fatal error ends a DuckDB
+                pass
+        _shared[key] = _made({} if threads is None else {"threads": threads})
+        return _shared[key].cursor()
+
+
+def _made(config: dict[str, Any]) -> Any:
+    """A DuckDB with the functions, and with every table, empty: what a Space has no file of."""
+    import duckdb
+
+    made: Any = duckdb.connect(":memory:", config=config)
+    with suppress(duckdb.Error):  # one that is older does not know it
+        made.execute("SET GLOBAL parquet_metadata_cache = true")
+    for function in FUNCTIONS:
+        made.create_function(
+            function.name, told(function.call), list(function.takes), function.gives, null_handling="special"
+        )
+    for each in layout.TABLES:
+        made.execute(_defined(each, "VIEW", None, False).sql(DIALECT))
+    return made
+
+
+def _left(connection: Any, home: str, process: int) -> None:
+    """Drop what a lake had in the shared DuckDB; not in a fork, which has but a picture of it."""
+    import duckdb
+
+    if process != os.getpid():
+        return
+    with suppress(duckdb.Error):
+        connection.execute(f"SET search_path = 'main'; DROP SCHEMA IF EXISTS {home} CASCADE")
+    connection.close()

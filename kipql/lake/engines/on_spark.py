@@ -1,26 +1,38 @@
 """Spark over the Parquet files of one Space: a local one, a standalone cluster, or Spark Connect.
 
-Sessions of one process share what Spark starts; each opened Space has a session, and so names, of its own.
+Sessions of one process share what Spark starts; each opened Space has a session, and so names, of its own. What a
+server of Spark Connect does not do is refused by name, as everywhere.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
 from kipql.errors import KipError
+from kipql.extras import need
 from kipql.lake import layout
 from kipql.lake.cells import FUNCTIONS
 from kipql.lake.engines import SQL_TYPES, Row, retold, told, view_of
+from kipql.lake.engines.connect import connected, is_connect
 from kipql.lake.lower.sql import table
 from kipql.lake.manifest import Manifest
 
 DIALECT = "spark"
 LOCAL = "local[*]"
 _TYPES = {"VARCHAR": "string", "BIGINT": "bigint", "DOUBLE": "double", "BOOLEAN": "boolean", "INTEGER": "int"}
+_CLASSES = {
+    "VARCHAR": "StringType",
+    "BIGINT": "LongType",
+    "DOUBLE": "DoubleType",
+    "BOOLEAN": "BooleanType",
+    "INTEGER": "IntegerType",
+}
 _COLUMNS: dict[layout.Kind, str] = {
     "int64": "bigint",
     "int32": "int",
@@ -37,6 +49,10 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.shuffle.partitions": "8",  # a Space of a lake is small for Spark; adaptive execution splits large ones
 }
+_LACKING = {
+    "No module named 'kipql": "have no kipql",
+    "[PYTHON_VERSION_MISMATCH]": "have another Python than this process",
+}
 
 
 class Spark:
@@ -46,64 +62,61 @@ class Spark:
 
     def __init__(self, lake: Path, manifest: Manifest, master: str | None = None) -> None:
         """Raises UnsupportedCapability without pyspark, MemoryUnavailable where Spark can not be reached."""
-        self._session = _session(master)
+        self._session, stop = _session(master)
+        self._stop = weakref.finalize(self, stop)  # also where nobody closes it, before the interpreter ends
         self._kept: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         try:
-            for function in FUNCTIONS:
-                self._session.udf.register(function.name, told(function.call), _TYPES[function.gives])
-            has_ends = bool(manifest.of(layout.ENDS.name))
-            for each in (layout.ENDS, *(one for one in layout.TABLES if one is not layout.ENDS)):
-                self._define(each, [lake / part.path for part in manifest.of(each.name)], has_ends)
+            with _failing():
+                for function in FUNCTIONS:
+                    self._session.udf.register(function.name, told(function.call), _type(function.gives))
+                has_ends = bool(manifest.of(layout.ENDS.name))
+                for each in (layout.ENDS, *(one for one in layout.TABLES if one is not layout.ENDS)):
+                    self._define(each, [lake / part.path for part in manifest.of(each.name)], has_ends)
         except KipError:
+            self._stop()
             raise
-        except Exception as error:
-            raise retold(error, "Spark") from error
 
     def rows(self, select: exp.Select) -> list[Row]:
-        try:
+        with _failing():
             return [tuple(row) for row in self._frame(select).collect()]
-        except Exception as error:
-            raise retold(error, "Spark") from error
 
     def keep(self, select: exp.Select) -> str:
-        name = f"kept{len(self._kept)}"
-        try:
-            frame = self._frame(select).persist()
-            frame.createOrReplaceTempView(name)
-        except Exception as error:
-            raise retold(error, "Spark") from error
-        self._kept[name] = frame
-        return name
+        with _failing():
+            return self._named(self._frame(select).persist())
 
     def put(self, rows: Sequence[Row], columns: Sequence[tuple[str, layout.Kind]]) -> str:
-        name = f"kept{len(self._kept)}"
         kinds = ", ".join(f"`{column}` {_TYPES[SQL_TYPES[kind]]}" for column, kind in columns)
-        try:
-            frame = self._session.createDataFrame(list(rows), kinds)
-            frame.createOrReplaceTempView(name)
-        except Exception as error:
-            raise retold(error, "Spark") from error
-        self._kept[name] = frame
-        return name
+        with _failing():
+            return self._named(self._session.createDataFrame(list(rows), kinds))
 
     def count(self, kept: str) -> int:
-        try:
+        with _failing():
             return int(self._kept[kept].count())
-        except Exception as error:
-            raise retold(error, "Spark") from error
 
     def forget(self) -> None:
-        for name, frame in self._kept.items():
-            self._session.catalog.dropTempView(name)
-            frame.unpersist()
-        self._kept = {}
+        kept, self._kept = self._kept, {}
+        with _failing():
+            # The last one first, and each before its name goes: Connect reads a frame's plan, with names, again.
+            for name, frame in reversed(kept.items()):
+                frame.unpersist()
+                self._session.catalog.dropTempView(name)
 
     def interrupt(self) -> None:
-        self._session.interruptAll()
+        with suppress(Exception):  # a server that is gone runs nothing
+            self._session.interruptAll()
 
     def close(self) -> None:
-        self.forget()
+        try:
+            self.forget()
+        finally:
+            self._stop()
+
+    def _named(self, frame: Any) -> str:
+        name = f"kept{len(self._kept)}"
+        frame.createOrReplaceTempView(name)
+        self._kept[name] = frame
+        return name
 
     def _frame(self, select: exp.Select) -> Any:
         for cte in select.find_all(exp.CTE):
@@ -122,26 +135,63 @@ class Spark:
 
 def reach(master: str | None) -> None:
     """Raises UnsupportedCapability without pyspark, MemoryUnavailable where Spark can not be reached."""
-    _session(master)
+    _, stop = _session(master)
+    stop()
 
 
-def _session(master: str | None) -> Any:
+@contextmanager
+def _failing() -> Iterator[None]:
+    """What Spark raises, as a KipError."""
     try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise KipError(
-            "UnsupportedCapability", "this engine needs pyspark", hint="install kipql with the extra `spark`"
-        ) from None
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder: Any = SparkSession.builder.appName("kipql")
-    for name, value in _SETTINGS.items():
-        builder = builder.config(name, value)
+        yield
+    except KipError:
+        raise
+    except Exception as error:
+        raise _as_kip(error) from error
+
+
+def _as_kip(error: Exception) -> KipError:
+    said = str(error)
+    for lacking, what in _LACKING.items():
+        if lacking in said:
+            return KipError(
+                "UnsupportedCapability",
+                f"Spark's Python workers {what}",
+                hint=f"they need this kipql and Python {sys.version_info[0]}.{sys.version_info[1]} (docs/scale.md)",
+            )
+    details = getattr(error, "details", None)  # of a call to a server, whose text is many lines
+    return retold(OSError(details()) if callable(details) else error, "Spark")
+
+
+def _session(master: str | None) -> tuple[Any, Callable[[], None]]:
+    """A session, and what gives it up: one of this process is left to the Spark that all of them share."""
+    need("spark", "pyspark")
+    from pyspark.sql import SparkSession
+
     where = master or LOCAL
     try:
-        if where.startswith("sc://"):
-            return builder.remote(where).create()
+        if is_connect(where):
+            session = connected(where, _SETTINGS)
+            return session, session.stop
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder: Any = SparkSession.builder.appName("kipql")
+        for name, value in _SETTINGS.items():
+            builder = builder.config(name, value)
         session = builder.master(where).getOrCreate().newSession()
         session.sparkContext.setLogLevel("ERROR")
-        return session
+        return session, _nothing
+    except KipError:
+        raise
     except Exception as error:
         raise KipError("MemoryUnavailable", f"Spark at {where} could not be reached: {error}") from error
+
+
+def _type(name: str) -> Any:
+    """A type as an object: the text of one is read by the Spark of this process, which a client has not."""
+    from pyspark.sql import types
+
+    return getattr(types, _CLASSES[name])()
+
+
+def _nothing() -> None:
+    pass

@@ -7,17 +7,20 @@ from sqlglot import exp
 
 from kipql.lake import layout
 from kipql.lake.lower import members
-from kipql.lake.lower.sql import Sql, call, case, col, eq, first, lit, named, null, table
+from kipql.lake.lower.marks import is_element_cell
+from kipql.lake.lower.sql import Sql, call, case, col, eq, lit, named, null, table
 from kipql.lake.lower.steps import ALL_KINDS, Lowering, Relation
 from kipql.lake.lower.wants import Want
-from kipql.model import EVIDENCE
+from kipql.model import ASSERTION, EVIDENCE
 
 
 def filled(low: Lowering, relation: Relation, variable: str, later: set[str]) -> Relation:
     """The relation with what goes along with a variable, found by its cell; the columns `later` are not there yet."""
-    wants = list(low.along(variable))
+    wants = [(want, name) for want, name in low.along(variable) if want.what != "ref"]
     others = [name for name in relation.scope if name != variable]
-    kept = [*(name for name in low.all_columns(others) if name not in later), low.columns[variable], *relation.carry]
+    kept = [name for name in low.all_columns(others) if name not in later]
+    kept += [low.columns[variable], *(name for want, name in low.along(variable) if want.what == "ref")]
+    kept += relation.carry
     select = exp.select(*(col(name, "r") for name in kept)).from_(table(relation.name, "r"))
     code = low.code(variable)
     found: dict[str, Sql] = {}
@@ -39,8 +42,6 @@ def filled(low: Lowering, relation: Relation, variable: str, later: set[str]) ->
     for want, name in wants:
         if want.what == "literal":
             select, found[name] = _literal(low, select, variable, name)
-        elif want.what == "ref":
-            found[name] = null("VARCHAR")
         else:
             found.setdefault(name, null("VARCHAR"))
     if low.shapes[variable] == "any":
@@ -51,9 +52,15 @@ def filled(low: Lowering, relation: Relation, variable: str, later: set[str]) ->
 
 
 def _has(kind: int, want: Want) -> bool:
-    return want.what == "whole" or (
-        members.has(kind, want.steps) if want.what == "member" else kind == {"bound": 2, "payload": 3}[want.what]
-    )
+    match want.what:
+        case "member":
+            return members.has(kind, want.steps)
+        case "bound":
+            return kind == ASSERTION
+        case "payload":
+            return kind == EVIDENCE
+        case _:
+            return want.what == "whole"
 
 
 def _elements(low: Lowering, kinds: list[int], wants: list[tuple[Want, str]]) -> str:
@@ -97,4 +104,4 @@ def _inside(low: Lowering, variable: str, wants: list[tuple[Want, str]], found: 
             continue
         steps = lit(json.dumps(list(want.steps)))
         inside = call("kip_member", cell.copy(), steps)
-        found[name] = case((eq(first(cell.copy()), lit("@")), found[name]), other=inside)
+        found[name] = case((is_element_cell(cell.copy()), found[name]), other=inside)

@@ -15,12 +15,13 @@ from kipql.exec.grouping import AGGREGATES
 from kipql.exec.sorting import sorted_by
 from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL
 from kipql.lake.cells import value as value_of
+from kipql.lake.door import malformed
 from kipql.lake.lower.expressions import Expressions
 from kipql.lake.lower.sql import Sql, among, call, case, coalesce, col, eq, every, first, is_null, lit, named, table
 from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.values import Val, cell_of, number_of, text_of
 from kipql.lake.lower.wants import Want
-from kipql.limits import Budget
+from kipql.limits import Budget, exhausted
 from kipql.plan import nodes
 from kipql.values import Json
 
@@ -46,10 +47,20 @@ class Shown:
 
 
 def rows(low: Lowering, relation: Relation, engine: "Engine", wanted: int | None, budget: Budget) -> list[Any]:
-    """The rows of a plan, all of them or the first `wanted`."""
+    """The rows of a plan, all of them or the first `wanted`. Raises ResourceExhausted where they are more than an
+    answer may have, or more comes here than may be held at once."""
     relation = distinct(low, relation)
     plan = low.plan
-    made = _groups(low, relation, engine, budget) if plan.grouped else _solutions(low, relation, engine, wanted)
+    limits = budget.limits
+    enough = limits.rows + 1 if wanted is None else min(wanted, limits.rows + 1)
+    if plan.grouped:
+        made = _groups(low, relation, engine, budget)
+    else:
+        made = _solutions(low, relation, engine, min(enough, limits.buffered + 1) if plan.order else enough)
+        if plan.order:
+            budget.buffer(len(made))
+    if len(made if wanted is None else made[:wanted]) > limits.rows:
+        exhausted("rows", limits.rows, "the answer has too many rows")
     found = made if wanted is None else made[:wanted]
     return [row[0] for row in found] if len(plan.items) == 1 else found
 
@@ -115,7 +126,7 @@ def _keys(low: Lowering, expressions: Expressions, sort: nodes.Sort) -> list[exp
     def ordered(one: Sql) -> exp.Ordered:
         return _ordered(one, sort.descending)
 
-    if value.kind in ("text", "number"):
+    if value.kind in ("text", "number", "symbol"):
         return [ordered(value.sql)]
     cell = cell_of(value)
     mark = first(cell)
@@ -127,18 +138,17 @@ def _keys(low: Lowering, expressions: Expressions, sort: nodes.Sort) -> list[exp
     rank = coalesce(
         case(
             (among(cell.copy(), [lit("true"), lit("false")]), lit(0)),
-            (among(mark.copy(), [lit('"'), lit("$")]), lit(2)),
+            (among(mark.copy(), [lit('"'), lit(SYMBOL)]), lit(2)),
             (exp.and_(exp.Not(this=unordered.copy()), exp.Not(this=is_null(cell.copy()))), lit(1)),
         ),
         refused,
     )
     as_cell = Val("cell", cell.copy())
-    text = case((eq(mark.copy(), lit("$")), cell.copy()), other=text_of(as_cell))
     return [
         ordered(rank),
         ordered(case((among(cell.copy(), [lit("true"), lit("false")]), eq(cell.copy(), lit("true"))))),
         ordered(number_of(as_cell)),
-        ordered(text),
+        ordered(text_of(as_cell)),
     ]
 
 
@@ -158,7 +168,11 @@ def _groups(low: Lowering, relation: Relation, engine: "Engine", budget: Budget)
     select = select.from_(table(relation.name, "r"))
     if keys:
         select = select.group_by(*keys)
-    found = [tuple(read(row) for read in shown.reads) for row in engine.rows(low.tree(select))]
+    elif any(not isinstance(item, nodes.Aggregate) for item in low.plan.items):  # keys that are constants
+        select = select.having(exp.GT(this=exp.Count(this=exp.Star()), expression=lit(0)))
+    fetched = engine.rows(low.tree(select.limit(budget.limits.buffered + 1)))
+    budget.buffer(len(fetched) + sum(len(held) - 1 for row in fetched for held in row if isinstance(held, list)))
+    found = [tuple(read(row) for read in shown.reads) for row in fetched]
     found.sort(key=repr)  # an order of its own, the same on every engine
     order = low.plan.order
     places = [sort.key for sort in order if isinstance(sort.key, int)]
@@ -168,6 +182,8 @@ def _groups(low: Lowering, relation: Relation, engine: "Engine", budget: Budget)
 def _aggregate(expressions: Expressions, item: nodes.Aggregate, shown: Shown) -> Read:
     value = expressions.value(item.operand)
     operand = value.sql if value.kind in ("code", "text", "number") else cell_of(value)
+    if isinstance(item.operand, nodes.Load):
+        operand = expressions.identity(item.operand.name, operand)
     if item.function == "COUNT":
         counted = exp.Distinct(expressions=[operand]) if item.distinct else operand
         at = shown.add(exp.Count(this=counted))
@@ -221,7 +237,11 @@ def _load(low: Lowering, name: str, add: Callable[..., int]) -> Read:
     cell = col(low.columns[name], "r")
     columns = [col(low.column_of(name, Want(what)), "r") for what in ("whole", "payload", "literal")]
     if low.shapes[name] == "symbol":
-        at = add(cell, col(low.column_of(name, Want("ref")), "r"))
+        ref = col(low.column_of(name, Want("ref")), "r")
+        if low.view.tells_apart():
+            at = add(ref)
+            return lambda row: row[at]
+        at = add(cell, ref)
         return lambda row: row[at + 1]
     if low.shapes[name] == "term":
         at = add(cell, *columns)
@@ -254,6 +274,8 @@ def _whole(whole: str | None, payload: str | None) -> Json:
     if whole is None:
         return None
     found = json.loads(whole)
+    if not isinstance(found, dict) or "kind" not in found:
+        raise malformed("an element is no element")
     if found["kind"] == "evidence":
         found["payload"] = _json(payload)
     return found
@@ -266,4 +288,6 @@ def _json(cell: str | None) -> Json:
 def _shown(cell: str | None) -> Json:
     if cell is None:
         return None
-    return cell[1:] if cell[:1] == SYMBOL else json.loads(cell[1:] if cell[:1] == EDGE else cell)
+    if cell[:1] == SYMBOL:
+        return cell[1:].rpartition(" ")[2]
+    return json.loads(cell[1:] if cell[:1] == EDGE else cell)

@@ -38,12 +38,15 @@ Row = tuple[Any, ...]
 
 def believe(low: Lowering, operator: nodes.Projected, relation: Relation) -> Relation:
     """The solutions with their beliefs."""
-    relation = replace(relation, name=low.keep(exp.select("*").from_(table(relation.name))))
     terms = _terms(operator)
     places = {role: low.columns[name] for role, name in terms.items() if name in relation.scope}
     keys = list(dict.fromkeys(places.values()))
+    alone = relation.name in low.units
+    if not alone:
+        relation = replace(relation, name=low.keep(exp.select("*").from_(table(relation.name))))
     wants = list(low.along(operator.variable))
-    rows = _beliefs(low, operator, terms, places, _targets(low, relation, keys), [want for want, _ in wants])
+    targets = [()] if alone else _targets(low, relation, keys)
+    rows = _beliefs(low, operator, terms, places, targets, [want for want, _ in wants])
     object_ = terms.get("object")
     columns: list[tuple[str, Kind]] = [(f"k{key}", _kind(low, key)) for key in keys]
     columns += [("belief", "string"), ("object", "string" if object_ is None else _kind(low, low.columns[object_]))]

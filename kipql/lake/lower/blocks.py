@@ -1,5 +1,7 @@
 """Blocks: FILTER, NOT, OPTIONAL and UNION over relations (specification §44.2-§44.5)."""
 
+from typing import assert_never
+
 from sqlglot import exp
 
 from kipql.lake.lower import beliefs, edges, paths, patterns
@@ -47,8 +49,10 @@ def _operator(low: Lowering, operator: nodes.Operator, relation: Relation) -> Re
             return _either(low, operator, relation)
         case nodes.Search():
             raise unsupported("SEARCH", None)
-        case _:
+        case nodes.Belief() | nodes.TupleBelief() | nodes.SlotBelief():
             return beliefs.believe(low, operator, relation)
+        case _:
+            assert_never(operator)
 
 
 def _inside(low: Lowering, inner: nodes.Block, relation: Relation) -> tuple[Relation, list[tuple[str, str]]]:

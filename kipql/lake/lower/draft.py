@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from kipql.lake import layout
 from kipql.lake.lower.along import filled
-from kipql.lake.lower.sql import Sql, coalesce, col, eq, every, is_null, lit, named, some, table
+from kipql.lake.lower.sql import TEXT, Sql, coalesce, col, eq, every, is_null, lit, named, null, some, table
 from kipql.lake.lower.steps import TERM, Lowering, Relation
 from kipql.lake.lower.wants import Want
 
@@ -61,6 +61,11 @@ class Draft:
         """Whether a variable is bound before: in every solution, in some (False), in none (None)."""
         return self.relation.scope.get(variable)
 
+    def fresh(self, variable: str) -> Sql | None:
+        """The cell that this step has bound a variable to; None where it has not."""
+        cell = self._fresh.get(variable)
+        return None if cell is None else cell.copy()
+
     def bind(self, variable: str, cell: Sql, along: Mapping[Want, Sql] | None = None) -> None:
         """Bind a variable to a cell that is never NULL, or check it where it is bound.
 
@@ -81,22 +86,34 @@ class Draft:
         self.scope[variable] = True
         self.outputs[column] = cell
         for want, name in low.along(variable):
-            if along is not None and want in along:
-                self.outputs[name] = along[want]
+            given = along.get(want) if along is not None else None
+            if want.what == "ref":
+                self._keep_ref(name, given, bound=before is False)
+            elif given is not None:
+                self.outputs[name] = given
             else:
-                self.outputs.pop(name, None)
-                if variable not in self._unfilled:
-                    self._unfilled.append(variable)
+                self._unfill(variable, name)
+
+    def _keep_ref(self, name: str, given: Sql | None, *, bound: bool) -> None:
+        """The exact ref of a symbol is not found by its cell: the one that was bound first stays."""
+        ref = null(TEXT) if given is None else given
+        self.outputs[name] = coalesce(col(name, "r"), ref) if bound else ref
+
+    def _unfill(self, variable: str, name: str) -> None:
+        self.outputs.pop(name, None)
+        if variable not in self._unfilled:
+            self._unfilled.append(variable)
 
     def rebind(self, variable: str, cell: Sql) -> None:
         """A variable that some solutions bound, with the cell that every one has now."""
         self._fresh[variable] = cell
         self.scope[variable] = True
         self.outputs[self.low.columns[variable]] = cell
-        for _, name in self.low.along(variable):
-            self.outputs.pop(name, None)
-        if self.low.along(variable):
-            self._unfilled.append(variable)
+        for want, name in self.low.along(variable):
+            if want.what == "ref":
+                self._keep_ref(name, None, bound=True)
+            else:
+                self._unfill(variable, name)
 
     def done(self, *, distinct: bool = False) -> Relation:
         """The relation that this step makes."""
@@ -110,7 +127,9 @@ class Draft:
         made = Relation(self.low.step(select), self.scope, self.carry, self.once)
         while self._unfilled:
             variable = self._unfilled.pop(0)
-            made = filled(
-                self.low, made, variable, {name for later in self._unfilled for _, name in self.low.along(later)}
-            )
+            made = filled(self.low, made, variable, {name for later in self._unfilled for name in self._found(later)})
         return made
+
+    def _found(self, variable: str) -> list[str]:
+        """The columns of a variable that are found by its cell."""
+        return [name for want, name in self.low.along(variable) if want.what != "ref"]

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from kipql.exec.expressions import check_constants
 from kipql.lake.cells import limits_text, text
+from kipql.lake.lower.marks import element_cell, is_element_cell, is_symbol_cell
 from kipql.lake.lower.sql import (
     Sql,
     call,
@@ -20,7 +21,6 @@ from kipql.lake.lower.sql import (
     concat,
     eq,
     every,
-    first,
     is_null,
     lit,
     not_null,
@@ -71,38 +71,37 @@ class Expressions:
         low, column = self.low, col(self.low.columns[name], "r")
         match low.shapes[name]:
             case "symbol":
-                return Val("cell", concat(lit("$"), column))
-            case "term":
-                if name in low.elements_only:
-                    return Val("code", column)
-                literal = col(low.column_of(name, Want("literal")), "r")
-                boxed = case(
-                    (exp.GTE(this=column, expression=lit(0)), concat(lit("@"), cast(column.copy(), "VARCHAR")))
-                )
-                return Val("cell", unless_null_text(coalesce(literal, boxed)))
+                return Val("symbol", col(low.column_of(name, Want("ref")), "r"), lineage=column)
+            case "term" if name in low.elements_only:
+                return Val("code", column)
             case _:
-                return Val("cell", unless_null_text(column))
+                return Val("cell", unless_null_text(self._cell(name)))
 
-    def _term(self, name: str) -> Sql:
-        """The cell of a term that may be a Literal."""
+    def _cell(self, name: str) -> Sql:
+        """The cell of a variable that may hold a Literal, or anything; a null that is bound is `null`."""
+        low, column = self.low, col(self.low.columns[name], "r")
+        if low.shapes[name] == "term":
+            literal = col(low.column_of(name, Want("literal")), "r")
+            return coalesce(literal, case((exp.GTE(this=column, expression=lit(0)), element_cell(column.copy()))))
+        if Want("ref") not in low.wants.get(name, ()):
+            return column
+        ref = col(low.column_of(name, Want("ref")), "r")
+        return case((is_symbol_cell(column), concat(column.copy(), lit(" "), ref)), other=column.copy())
+
+    def identity(self, name: str, seen: Sql) -> Sql:
+        """What makes two bindings of a variable one, where that is not all that an expression sees: symbols are one by
+        their lineage."""
+        if Want("ref") not in self.low.wants.get(name, ()) or name not in self.scope:
+            return seen
         column = col(self.low.columns[name], "r")
-        element = concat(lit("@"), cast(column.copy(), "VARCHAR"))
-        literal = col(self.low.column_of(name, Want("literal")), "r")
-        return coalesce(literal, case((exp.GTE(this=column, expression=lit(0)), element)))
+        return column if self.low.shapes[name] == "symbol" else case((is_symbol_cell(seen), column), other=seen.copy())
 
     def exact(self, expression: nodes.Expression) -> Sql:
         """The cell of an argument in which a null that is bound shows as `null`."""
         if isinstance(expression, nodes.Load) and expression.name in self.scope:
             low, name = self.low, expression.name
-            column = col(low.columns[name], "r")
-            if low.shapes[name] == "any":
-                return column
-            if low.shapes[name] == "term" and name not in low.elements_only:
-                literal = col(low.column_of(name, Want("literal")), "r")
-                boxed = case(
-                    (exp.GTE(this=column, expression=lit(0)), concat(lit("@"), cast(column.copy(), "VARCHAR")))
-                )
-                return coalesce(literal, boxed)
+            if low.shapes[name] == "any" or (low.shapes[name] == "term" and name not in low.elements_only):
+                return self._cell(name)
         return cell_of(self.value(expression))
 
     def _member(self, name: str, steps: tuple[str, ...]) -> Val:
@@ -110,8 +109,8 @@ class Expressions:
             return Val("constant", lit(None))
         found = col(self.low.column_of(name, Want("member", steps)), "r")
         if steps[-1] in ("schema_ref", "predicate_ref"):
-            ref = case((eq(found, found.copy()), bare(found.copy())))
-            return Val("cell", concat(lit("$"), self.low.lineage(ref)))
+            ref = case((not_null(found), bare(found.copy())))
+            return Val("symbol", ref, lineage=self.low.lineage(ref.copy()))
         return Val("cell", found)
 
     def _bound(self, expression: nodes.Expression) -> Sql | None:
@@ -145,14 +144,15 @@ class Expressions:
                 return Val("truth", self._in(self.value(first_), second))
             case "IS_ELEMENT":
                 cell = cell_of(self.value(first_))
-                return Val("truth", coalesce(eq(first(cell), lit("@")), exp.false()))
+                return Val("truth", coalesce(is_element_cell(cell), exp.false()))
             case "LITERAL_TYPE":
                 return Val("cell", call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_)))
             case "IS_LITERAL":
                 found = call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_))
                 return Val("truth", eq(found, lit("true")))
             case _:
-                assert second is not None
+                if second is None or len(apply.args) > 2:
+                    raise unsupported(f"{name} of {len(apply.args)} values", apply.where)
                 cells = (cell_of(self.value(first_)), cell_of(self.value(second)))
                 found = call("kip_call_2", lit(name), self._limits.copy(), *cells)
                 return Val("truth", truth_of(found))

@@ -8,6 +8,7 @@ from kipql.lake.cells import text
 from kipql.lake.lower import members
 from kipql.lake.lower.along import with_payload
 from kipql.lake.lower.draft import Draft
+from kipql.lake.lower.marks import element_cell, element_code, symbol_cell
 from kipql.lake.lower.sql import (
     Sql,
     among,
@@ -16,7 +17,6 @@ from kipql.lake.lower.sql import (
     cast,
     coalesce,
     col,
-    concat,
     eq,
     first,
     is_null,
@@ -24,7 +24,6 @@ from kipql.lake.lower.sql import (
     named,
     not_null,
     null,
-    rest,
     some,
     table,
 )  # fmt: skip
@@ -152,7 +151,7 @@ def _binds(low: Lowering, draft: Draft, kind: int, test: nodes.Binds) -> None:
 def symbol(low: Lowering, draft: Draft, variable: str, ref: Sql) -> None:
     """Bind a variable to a symbol: its lineage, and the exact ref along with it."""
     lineage = low.lineage(ref)
-    cell = lineage if low.shapes[variable] == "symbol" else concat(lit("$"), lineage)
+    cell = lineage if low.shapes[variable] == "symbol" else symbol_cell(lineage)
     nothing = null("VARCHAR")
     draft.bind(
         variable, cell, {want: ref.copy() if want.what == "ref" else nothing.copy() for want, _ in low.along(variable)}
@@ -194,10 +193,7 @@ def with_terms(low: Lowering, relation: Relation, *terms: nodes.Term) -> Relatio
         cell = col(column, "r")
         kept = [*low.all_columns(relation.scope), *relation.carry]
         literal = call("kip_literal", cell.copy())
-        code = case(
-            (eq(first(cell.copy()), lit("@")), cast(rest(cell.copy()), "BIGINT")),
-            other=coalesce(col("code", "l"), case((not_null(cell.copy()), lit(NOTHING)))),
-        )
+        code = element_code(cell.copy(), coalesce(col("code", "l"), case((not_null(cell.copy()), lit(NOTHING)))))
         select = (
             exp.select(*(col(name, "r") for name in kept))
             .select(named(code, f"t{column}"))
@@ -267,8 +263,12 @@ def bind_end(
         draft.bind(name, term_cell(low, draft, name, code))
         return
     assert known is not None
-    draft.when(some((is_null(held_term(low, name)), eq(canonical.copy(), known))))
-    draft.rebind(name, coalesce(col(low.columns[name], "r"), term_cell(low, draft, name, code)))
+    agrees, cell, before = eq(canonical.copy(), known), term_cell(low, draft, name, code), draft.fresh(name)
+    if before is None:  # where it is not bound yet, this end binds it
+        draft.when(some((is_null(held_term(low, name)), agrees)))
+        draft.rebind(name, coalesce(col(low.columns[name], "r"), cell))
+    else:  # this pattern bound it before, at its other end or as its link
+        draft.when(case((is_null(held_term(low, name)), eq(before, cell)), other=agrees))
 
 
 def term_cell(low: Lowering, draft: Draft, name: str, code: Sql) -> Sql:
@@ -276,8 +276,7 @@ def term_cell(low: Lowering, draft: Draft, name: str, code: Sql) -> Sql:
     if low.shapes[name] == "term":
         return code
     alias = draft.left_join(layout.LITERALS.name, {"code": code})
-    element = concat(lit("@"), cast(code.copy(), "VARCHAR"))
-    return coalesce(col("json", alias), element)
+    return coalesce(col("json", alias), element_cell(code.copy()))
 
 
 def known(low: Lowering, operator: nodes.KnownProposition, relation: Relation) -> Relation:

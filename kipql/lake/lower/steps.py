@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from kipql.lake import layout
+from kipql.lake.lower.marks import element_cell, element_code
 from kipql.lake.lower.sql import (
     Sql,
     case,
-    cast,
     coalesce,
     col,
-    concat,
     eq,
     every,
-    first,
     gt,
     is_null,
     le,
     lit,
     named,
-    rest,
     some,
     table,
 )  # fmt: skip
@@ -75,6 +72,7 @@ class Lowering:
     narrowed: dict[str, frozenset[int]] = field(default_factory=dict)
     _bases: dict[str, str] = field(default_factory=dict)
     depth: int = 0
+    units: set[str] = field(default_factory=set)  # steps of one solution that binds nothing
 
     elements_only: frozenset[str] = frozenset()
 
@@ -164,7 +162,9 @@ class Lowering:
 
     def unit(self, carry: tuple[str, ...] = ()) -> Relation:
         """One solution that binds nothing."""
-        return Relation(self.step(exp.select(named(lit(1), "unit"))), {}, carry, once=True)
+        name = self.step(exp.select(named(lit(1), "unit")))
+        self.units.add(name)
+        return Relation(name, {}, carry, once=True)
 
     # --- symbols
 
@@ -183,11 +183,11 @@ class Lowering:
         """The cell of an element for a variable of its shape."""
         if self.shapes[variable] == "term":
             return code
-        return concat(lit("@"), cast(code, "VARCHAR"))
+        return element_cell(code)
 
     def code(self, variable: str, at: str = "r") -> Sql:
         """The code of the element that a variable is bound to; NULL where it is bound to none."""
         cell = col(self.columns[variable], at)
         if self.shapes[variable] == "term":
             return cell
-        return case((eq(first(cell), lit("@")), cast(rest(cell.copy()), "BIGINT")))
+        return element_code(cell)

@@ -10,10 +10,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from kipql.lake.cells import EDGE, ELEMENT, SYMBOL
 from kipql.lake.cells import text as json_of
+from kipql.lake.lower.marks import element_cell, is_symbol_cell, symbol_cell
 from kipql.lake.lower.members import quote
-from kipql.lake.lower.sql import Sql, among, call, case, cast, concat, eq, first, lit, null
-from kipql.plan.logic import equal, ordered
+from kipql.lake.lower.sql import Sql, among, call, case, cast, eq, first, lit, null
+from kipql.plan.logic import equal, lineage_of, ordered
 from kipql.values import json_type
 
 ORDERS: dict[str, Callable[..., Sql]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
@@ -21,12 +23,13 @@ ORDERS: dict[str, Callable[..., Sql]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT
 
 @dataclass(frozen=True, slots=True)
 class Val:
-    """A value in SQL. `kind` says what `sql` is: a cell, bare text, a number, a truth, the code of an element, or a
-    constant, which is `constant`."""
+    """A value in SQL. `kind` says what `sql` is: a cell, bare text, a number, a truth, the code of an element, the
+    exact ref of a symbol, which has its `lineage` beside it, or a constant, which is `constant`."""
 
-    kind: str  # cell | text | number | truth | code | constant
+    kind: str  # cell | text | number | truth | code | symbol | constant
     sql: Sql
     constant: Any = None
+    lineage: Sql | None = None
 
 
 def cell_of(value: Val) -> Sql:
@@ -41,7 +44,10 @@ def cell_of(value: Val) -> Sql:
         case "truth":
             return case((value.sql, lit("true")), (exp.Not(this=exp.Paren(this=value.sql.copy())), lit("false")))
         case "code":
-            return concat(lit("@"), cast(value.sql, "VARCHAR"))
+            return element_cell(value.sql)
+        case "symbol":
+            assert value.lineage is not None
+            return symbol_cell(value.lineage, value.sql)
         case _:
             return null("VARCHAR") if value.constant is None else value.sql
 
@@ -55,6 +61,9 @@ def is_equal(left: Val, right: Val) -> Sql:
         left, right = right, left
     if right.kind == "constant":
         return _equals_constant(left, right.constant)
+    if left.kind == right.kind == "symbol":
+        assert left.lineage is not None and right.lineage is not None
+        return eq(left.lineage, right.lineage)  # symbols match by lineage (§20.14)
     if left.kind == right.kind and left.kind in ("text", "number", "code", "truth"):
         return eq(exp.Paren(this=left.sql), exp.Paren(this=right.sql))
     return call("kip_equal", cell_of(left), cell_of(right))
@@ -68,6 +77,10 @@ def _equals_constant(value: Val, constant: Any) -> Sql:
         return eq(value.sql, lit(constant)) if kind == "string" else null("BOOLEAN")
     if value.kind == "number" and kind == "number":
         return eq(value.sql, lit(float(constant)))
+    if value.kind == "symbol":
+        assert value.lineage is not None
+        spelled = dict.fromkeys((constant, lineage_of(constant))) if kind == "string" else ()
+        return among(value.lineage, [lit(text) for text in spelled]) if spelled else null("BOOLEAN")
     if value.kind == "cell" and kind in ("string", "number", "boolean"):
         return _cell_equals(value.sql, constant, kind)
     return call("kip_equal", cell_of(value), lit(json_of(constant)))
@@ -80,7 +93,7 @@ def _cell_equals(cell: Sql, constant: Any, kind: str) -> Sql:
     if kind == "boolean":
         return case((among(cell, [lit("true"), lit("false")]), eq(cell.copy(), written)))
     mark = first(cell)
-    others = among(mark.copy(), [lit("{"), lit("@"), lit("$"), lit(">")])
+    others = among(mark.copy(), [lit(one) for one in ("{", ELEMENT, SYMBOL, EDGE)])
     return case(
         (eq(mark, lit('"')), eq(cell.copy(), written)), (others, call("kip_equal", cell.copy(), written.copy()))
     )
@@ -102,8 +115,8 @@ def is_ordered(op: str, left: Val, right: Val) -> Sql:
 
 
 def text_of(value: Val) -> Sql:
-    """Bare text; NULL for what is no string."""
-    if value.kind == "text":
+    """Bare text, of a symbol its exact ref; NULL for what is no string."""
+    if value.kind in ("text", "symbol"):
         return value.sql
     if value.kind == "constant":
         return lit(value.constant)
@@ -112,7 +125,7 @@ def text_of(value: Val) -> Sql:
         (eq(exp.StrPosition(this=cell.copy(), substr=lit("\\")), lit(0)), bare(cell.copy())),
         other=call("kip_string", cell.copy()),
     )
-    return case((eq(first(cell), lit('"')), plain))
+    return case((eq(first(cell), lit('"')), plain), (is_symbol_cell(cell.copy()), ref_of(cell.copy())))
 
 
 def number_of(value: Val) -> Sql:
@@ -128,7 +141,7 @@ def number_of(value: Val) -> Sql:
 
 def _scalar(value: Val) -> str:
     if value.kind != "constant":
-        return value.kind
+        return "text" if value.kind == "symbol" else value.kind
     return {"string": "text", "number": "number"}.get(json_type(value.constant), "other")
 
 
@@ -140,6 +153,12 @@ def bare(cell: Sql) -> Sql:
     """The text between the quotes of a JSON string without escapes."""
     size = exp.Sub(this=exp.Length(this=cell.copy()), expression=lit(2))
     return exp.Substring(this=cell, start=lit(2), length=size)
+
+
+def ref_of(cell: Sql) -> Sql:
+    """The exact ref in the cell of a symbol as an expression sees it."""
+    start = exp.Add(this=exp.StrPosition(this=cell.copy(), substr=lit(" ")), expression=lit(1))
+    return exp.Substring(this=cell, start=start)
 
 
 def truth_of(cell: Sql) -> Sql:

@@ -9,7 +9,7 @@ from kipql.memory.brief.draft import Draft, about
 from kipql.memory.brief.items import STALE, Channel, Plain, Warned, local, shown
 from kipql.memory.brief.naming import Subject
 from kipql.memory.brief.reading import Reading
-from kipql.memory.brief.sources import confident, source_asks, sources
+from kipql.memory.brief.sources import matching, source_asks, sources
 
 
 def entity(reading: Reading, subject: Subject) -> Draft:
@@ -31,14 +31,21 @@ def fact(reading: Reading, subject: Subject) -> Draft:
     """What is so about the subject? Only what is accepted; where nothing is, the sources that mention it."""
     draft = about(subject)
     channel = facts.facts(reading, subject)
-    believed = facts.accepted(channel.items)
-    matching = [item for item in believed if item["relevance"]] or believed
-    draft.show(matching, channel, "facts")
-    draft.opposition = [*facts.disputed(channel.items), *facts.outranked(channel.items)]
+    believed, asked_for = facts.accepted(channel.items), facts.answering(channel.items)
+    answers = facts.answering(believed)
+    draft.show(answers, channel, "facts")
+    draft.opposition = [*facts.disputed(asked_for), *facts.outranked(asked_for)]
     draft.thin = bool(draft.opposition)
-    if not matching:
-        draft.gaps.append("no claim about this is accepted; recorded sources follow, which are no beliefs")
-        _from_sources(reading, subject, draft)
+    if answers:
+        draft.match = max(item["match"] for item in answers)
+        return draft
+    rest = facts.background(believed)
+    said = "no accepted claim answers this" if rest else "no claim about this is accepted"
+    draft.gaps.append(f"{said}; recorded sources follow where there are any, which are no beliefs")
+    _from_sources(reading, subject, draft)
+    if rest and subject.chosen is not None:
+        draft.beside(rest)
+        draft.gaps.append(f"what is accepted of {subject.chosen.label} is background: it is not about what is asked")
     return draft
 
 
@@ -183,8 +190,9 @@ def audit(reading: Reading, subject: Subject) -> Draft:
 
 def _from_sources(reading: Reading, subject: Subject, draft: Draft) -> None:
     channel = sources(reading, subject, *reading.batch(*source_asks(reading)))
-    draft.thin = True
-    draft.show(confident(channel.items, memories.CONFIDENT), channel, "evidence")
+    draft.thin, before, shown = True, draft.found, matching(channel.items)
+    draft.show(shown, channel, "evidence")
+    draft.found = before or any(item["answers"] for item in shown)
 
 
 def _described(attributes: Any) -> str:

@@ -22,7 +22,8 @@ class Recalled(Record):
     support      the claims for it, with who made them and what they cite
     opposition   the claims against it
     warnings     `{severity, kind, text, refs}`, critical ones first
-    uncertainty  0 direct and current, 0.5 thin or in conflict, 1 absent
+    uncertainty  0 direct and current, 0.5 thin or in conflict, 1 absent; between 0 and 0.5 the share of what is asked
+                 that the answer does not speak of
     subject      who or what it is about, and how that was found out
     coverage     a RecallCoverage: what was read to the end
     basis        the coordinates: state, time, policy

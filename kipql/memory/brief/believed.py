@@ -5,7 +5,7 @@ from typing import Any
 
 from kipql.memory.brief import facts
 from kipql.memory.brief.draft import Draft
-from kipql.memory.brief.items import STALE, Plain, Warned
+from kipql.memory.brief.items import STALE, Plain, Warned, called
 from kipql.memory.brief.naming import Subject
 from kipql.memory.brief.reading import Ask, Reading
 
@@ -56,8 +56,11 @@ def labels(reading: Reading, values: Sequence[Any]) -> dict[Any, str]:
     """What values are called; those that are Concepts by name."""
     refs = [value["id"] for value in values if isinstance(value, Mapping) and "id" in value]
     found = reading.batch(*[Ask("entity", {"subject": ref}) for ref in dict.fromkeys(refs)])
-    names = {one.rows[0][0]: str(one.rows[0][2] or one.rows[0][3] or one.rows[0][0]) for one in found if one.rows}
+    names = {one.rows[0][0]: called(dict(zip(_ENTITY, one.rows[0], strict=False))) for one in found if one.rows}
     return {same(value): names.get(same(value), str(same(value))) for value in values}
+
+
+_ENTITY = ("id", "schema_ref", "name", "key", "aliases", "attributes")
 
 
 def same(value: Any) -> Any:

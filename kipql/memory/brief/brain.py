@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import kipql
 from kipql.memory.brief import modes
-from kipql.memory.brief.answers import ABSENT, DIRECT, NOT_FOUND, PARTIAL, SUCCESS, Briefing, Recalled
+from kipql.memory.brief.answers import ABSENT, DIRECT, NOT_FOUND, PARTIAL, SUCCESS, THIN, Briefing, Recalled
 from kipql.memory.brief.batches import Batches
 from kipql.memory.brief.briefing import briefing
 from kipql.memory.brief.coverage import coverage, narrowed
@@ -204,7 +204,7 @@ def _finished(mode: str, reading: Reading, subject: Subject, draft: Draft, *, pl
     else:
         incomplete = bool(gaps) or draft.thin or stale or any(not one.completed for one in draft.channels.values())
         status = PARTIAL if bool(gaps) or draft.belief in ("contested", "uncertain") else SUCCESS
-        uncertainty = 0.5 if incomplete else DIRECT
+        uncertainty = max(THIN if incomplete else DIRECT, round(1 - draft.match, 6))
     text = "\n".join(draft.lines) or "nothing was found"
     return Recalled(
         mode=mode,

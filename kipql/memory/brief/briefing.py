@@ -12,15 +12,17 @@ from kipql.memory.brief import memories
 from kipql.memory.brief.answers import Briefing
 from kipql.memory.brief.constraints import constraint_asks, constraints
 from kipql.memory.brief.coverage import coverage
-from kipql.memory.brief.facts import accepted, disputed, facts
+from kipql.memory.brief.facts import accepted, answering, background, disputed, facts
 from kipql.memory.brief.items import Channel, Plain, Warned, ordered
 from kipql.memory.brief.naming import Subject, resolve
 from kipql.memory.brief.reading import Ask, Reading
 from kipql.memory.brief.skills import skills, unverified
-from kipql.memory.brief.sources import source_asks, sources
+from kipql.memory.brief.sources import matching, source_asks, sources
 from kipql.memory.tokens import estimate_text
 
 ALSO = 2
+UNANSWERED = "no accepted claim answers what is asked; that is not a no, and sources are no beliefs"
+PARTLY = "what is accepted speaks of a part of what is asked"
 _CUT = (
     ("knowledge", "evidence"),
     ("successful_experiences", "experiences"),
@@ -37,12 +39,16 @@ def briefing(reading: Reading, owner: str | None, *, plans: bool = False) -> Bri
     channels = _read(reading, subject, owner)
     missing = unverified(reading, channels["skills"])
     known, shown = channels["facts"].items, channels["evidence"].items
+    held, unanswered = accepted(known), _unanswered(reading, subject, accepted(known))
+    near = matching(shown)
+    far = [item for item in shown if item not in near]
     warnings = [*_about(reading, subject), *(one for channel in channels.values() for one in channel.warnings)]
     warnings += _failures(channels["failures"]) + _preconditions(missing)
+    warnings += [unanswered] if unanswered else []
     warnings += [Warned("critical", "not_read", gap) for gap in reading.gaps]
     fields: dict[str, Any] = {
         "goal": reading.asked.action.goal or reading.asked.query,
-        "knowledge": [*accepted(known), *shown],
+        "knowledge": [*answering(held), *near, *background(held), *far],
         "contested_assumptions": disputed(known),
         "skills": channels["skills"].items,
         "successful_experiences": channels["experiences"].items,
@@ -58,7 +64,7 @@ def briefing(reading: Reading, owner: str | None, *, plans: bool = False) -> Bri
     _fit(fields, channels, reading.asked.budget.max_output_tokens)
     revisions = [str(one["revision"]) for one in missing]
     record = coverage(reading, channels, revisions, plans=plans)
-    if subject.ambiguous or _forbids(fields["warnings"]):
+    if subject.ambiguous or unanswered is not None or _forbids(fields["warnings"]):
         record["action_eligible"] = False
     return Briefing(coverage=record, **fields)
 
@@ -93,6 +99,18 @@ def _facts(reading: Reading, subject: Subject) -> Channel:
         channel.warnings += more.warnings
         channel.completed, channel.truncated = channel.completed and more.completed, channel.truncated or more.truncated
     return channel
+
+
+def _unanswered(reading: Reading, subject: Subject, held: list[Plain]) -> Warned | None:
+    """What is asked, of somebody or as a question, and not or only in part answered by a claim. A goal asks nothing."""
+    asks = subject.id is not None or reading.asked.query.rstrip().endswith(("?", "？"))
+    if not asks or reading.asked.action.goal is not None:
+        return None
+    best = max((item["match"] for item in answering(held)), default=None)
+    if best is None:
+        return Warned("warning", "unanswered", UNANSWERED)
+    refs = tuple(item["ref"] for item in held if item["match"] == best)
+    return None if best == 1 else Warned("warning", "partly_answered", PARTLY, refs)
 
 
 def _dependencies(channels: dict[str, Channel]) -> Channel:

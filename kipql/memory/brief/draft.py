@@ -12,7 +12,8 @@ NO_SUBJECT = "no entity of the question was found, nor a counterparty; `context`
 
 @dataclass(slots=True)
 class Draft:
-    """What a mode found. `thin` says that it is less than a direct and current answer."""
+    """What a mode found. `thin` says that it is less than a direct and current answer, `match` how far it speaks of
+    what is asked."""
 
     answer: Any = None
     lines: list[str] = field(default_factory=list)
@@ -24,6 +25,7 @@ class Draft:
     channels: dict[str, Channel] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
     thin: bool = False
+    match: float = 1.0
     found: bool = False
 
     def show(self, items: Sequence[Plain], channel: Channel | None = None, name: str | None = None) -> None:
@@ -34,6 +36,12 @@ class Draft:
         self.found = self.found or bool(items)
         if channel is not None:
             self.take(channel, name)
+
+    def beside(self, items: Sequence[Plain]) -> None:
+        """Items that are shown after the answer and count as none."""
+        found = self.found
+        self.show([item | {"text": f"background: {item['text']}"} for item in items])
+        self.found = found
 
     def take(self, channel: Channel, name: str | None = None) -> None:
         """What a channel warns of and lacks."""

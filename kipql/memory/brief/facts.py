@@ -5,15 +5,18 @@ contested, one that rests on something that changed as such, and one that was ne
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from kipql.memory.brief.items import FACT, STALE, Channel, Plain, Warned, best_first, local, shown
+from kipql.memory.brief.asking import ENOUGH, Asked, asked
+from kipql.memory.brief.items import FACT, STALE, Channel, Plain, Warned, best_first, called, local, shown
+from kipql.memory.brief.memories import share
 from kipql.memory.brief.naming import Subject, folded
 from kipql.memory.brief.reading import Ask, Found, Reading
 
 
 def facts(reading: Reading, subject: Subject, *, incoming: bool = True) -> Channel:
-    """The claims about a subject, most relevant first, each with the status of its belief.
+    """The claims about a subject, each with the status of its belief; those first that answer what is asked.
 
     Of each end at most as many as the budget has items: what the question is about, then the oldest. Only for these
     beliefs are made.
@@ -21,33 +24,51 @@ def facts(reading: Reading, subject: Subject, *, incoming: bool = True) -> Chann
     channel = Channel("facts")
     if subject.chosen is None:
         return channel
-    named = [one.id for one in subject.also]
+    named, wanting = [one.id for one in subject.also], asked(reading.asked, subject)
     asks = [
         Ask("fact_ids", {"subject": subject.id}),
-        Ask("relevance", {"subject": subject.id, "text": reading.asked.goal}),
+        Ask("relevance", {"subject": subject.id, "text": wanting.text or reading.asked.goal}),
     ]
     asks += [Ask("fact_named", {"subject": subject.id, "objects": named})] if named else []
     asks += [Ask("fact_incoming_ids", {"subject": subject.id})] if incoming else []
+    asks += [] if wanting.open else [Ask(name, {"subject": subject.id, "text": wanting.text}) for name in _VALUES]
     found = {one.name: one for one in reading.batch(*asks)}
     reads, items = [found["fact_ids"], *([found["fact_incoming_ids"]] if incoming else [])], []
     scores = {identity: score for identity, _, score in found["relevance"].rows}
+    wanting = replace(wanting, described=_described(found["relevance"]))
     scores |= {hit.id: hit.score for hit in subject.hits}
     about = [*(found["fact_named"].rows if named else ()), *(row[0] for row in found["relevance"].rows)]
-    ends = [("fact", [*about, *found["fact_ids"].rows])]
-    ends += [("fact_incoming", list(found["fact_incoming_ids"].rows))] if incoming else []
+    of, by = ([row[0] for row in found[name].rows] if name in found else [] for name in _VALUES)
+    ends = [("fact", [*about, *of, *found["fact_ids"].rows])]
+    ends += [("fact_incoming", [*by, *found["fact_incoming_ids"].rows])] if incoming else []
     wanted = {name: list(dict.fromkeys(ids))[: reading.asked.budget.items] for name, ids in ends}
     for one in reading.batch(*[Ask(name, {"subject": subject.id, "ids": ids}) for name, ids in wanted.items() if ids]):
         turned = one.name == "fact_incoming"
-        items += [_fact(row, subject.chosen.label, scores, channel.warnings, incoming=turned) for row in one.rows]
+        label = subject.chosen.label
+        items += [_fact(row, label, scores, wanting, channel.warnings, incoming=turned) for row in one.rows]
         reads.append(one)
-    channel.items = best_first(items)
+    channel.items = sorted(best_first(items), key=lambda item: -item["match"])
     channel.completed = all(one.error is None for one in reads)
     channel.truncated = any(one.truncated for one in reads)
     return channel
 
 
+def _described(found: Found) -> frozenset[str]:
+    """The claims whose Predicate speaks of what is asked in its description only, as SEARCH finds it."""
+    return frozenset(identity for identity, _, score in found.rows if (share(score) or 0) >= ENOUGH)
+
+
+_VALUES = ("fact_value", "fact_value_incoming")
+
+
 def _fact(
-    row: Sequence[Any], label: str, scores: Mapping[str, Any], warnings: list[Warned], *, incoming: bool
+    row: Sequence[Any],
+    label: str,
+    scores: Mapping[str, Any],
+    wanting: Asked,
+    warnings: list[Warned],
+    *,
+    incoming: bool,
 ) -> Plain:
     identity, predicate, end, name, status, validity, support, opposition, reasons, conflicts = row
     other = value_label(end, name)
@@ -56,6 +77,8 @@ def _fact(
     value = {"id": end["id"]} if isinstance(end, Mapping) and "id" in end else end
     found = [scores.get(identity), scores.get(str(value.get("id"))) if isinstance(value, dict) else None]
     relevance = sum(score for score in found if score is not None)
+    end_id = value.get("id") if isinstance(value, dict) else None
+    match = max(wanting.match(predicate, other, end_id), ENOUGH if identity in wanting.described else 0.0)
     item = {
         "ref": identity,
         "role": FACT,
@@ -70,6 +93,8 @@ def _fact(
         "conflicts": list(conflicts or ()),
         "reasons": list(reasons or ()),
         "dependency_validity": validity or "current",
+        "answers": match >= ENOUGH,
+        "match": match,
         "relevance": round(relevance, 6),
         "salience": None,
         "effective_strength": None,
@@ -85,13 +110,23 @@ def _fact(
 def value_label(value: Any, name: str | None) -> str:
     """What a value is called."""
     if isinstance(value, Mapping):
-        return str(name or value.get("name") or value.get("key") or value.get("id") or value)
+        return name or called(value)
     return str(value)
 
 
 def accepted(items: Sequence[Plain]) -> list[Plain]:
     """Those that are believed."""
     return [item for item in items if item["status"] == "accepted"]
+
+
+def answering(items: Sequence[Plain]) -> list[Plain]:
+    """Those that speak of what is asked; the others are background."""
+    return [item for item in items if item["answers"]]
+
+
+def background(items: Sequence[Plain]) -> list[Plain]:
+    """Those that are about somebody whom a question names, and not about what it asks."""
+    return [item for item in items if not item["answers"]]
 
 
 def disputed(items: Sequence[Plain]) -> list[Plain]:

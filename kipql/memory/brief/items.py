@@ -46,6 +46,31 @@ def local(ref: str) -> str:
     return ref.rsplit("/", 1)[-1].replace("_", " ")
 
 
+def called(value: Mapping[str, Any]) -> str:
+    """What an element is called: its name; of one without, what it says of itself and when; else its key."""
+    name, key, attributes = value.get("name"), value.get("key"), value.get("attributes")
+    told = attributes if isinstance(attributes, Mapping) else {}
+    said = next((told[member] for member in _SAID if isinstance(told.get(member), str) and told[member]), None)
+    if name or said is None:
+        return str(name or key or value.get("id") or value)
+    when, said = _when(told), said.rstrip(".")
+    return f"{said} ({when})" if when else said
+
+
+_SAID = ("summary", "description", "goal")
+_TIMES = ("started_at", "ended_at", "occurred_at", "due_at")
+
+
+def _when(attributes: Mapping[str, Any]) -> str | None:
+    """The day, or the days within which it was."""
+    at = next((attributes[name] for name in _TIMES if isinstance(attributes.get(name), str)), None)
+    within = attributes.get("dated_within")
+    if at is not None or not isinstance(within, Mapping):
+        return at[:10] if at else None
+    days = dict.fromkeys(str(within[end])[:10] for end in ("earliest", "latest") if within.get(end))
+    return " to ".join(days) or None
+
+
 def provenance(
     item: Plain, validity: str | None, import_id: str | None, warnings: list[Warned], *, what: str, label: str
 ) -> Plain:

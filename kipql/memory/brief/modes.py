@@ -12,10 +12,11 @@ from kipql.memory.brief.draft import Draft
 from kipql.memory.brief.naming import Subject
 from kipql.memory.brief.reading import Reading
 
+_VALUES = ("fact_value", "fact_value_incoming")
 QUERIES: Mapping[str, tuple[str, ...]] = {
     "entity": ("entity",),
     "fact": (
-        *("fact_ids", "fact_incoming_ids", "fact_named", "fact", "fact_incoming", "relevance"),
+        *("fact_ids", "fact_incoming_ids", "fact_named", *_VALUES, "fact", "fact_incoming", "relevance"),
         *("source", "source_place", "source_beside", "source_text"),
     ),
     "belief": ("belief", "belief_claim", "relevance", "claims"),
@@ -34,17 +35,17 @@ QUERIES: Mapping[str, tuple[str, ...]] = {
             "success",
         ),
         *("procedure", "procedure_text", "skill", "assessment", "relevance"),
-        *("fact_ids", "fact_incoming_ids", "fact_named", "fact", "fact_incoming"),
+        *("fact_ids", "fact_incoming_ids", "fact_named", *_VALUES, "fact", "fact_incoming"),
         *("source", "source_place", "source_beside", "source_text"),
     ),
     "wake": ("wake", "changes", "commitment"),
     "commitments": ("commitment",),
     "preferences": ("preference",),
-    "self": ("self", "insight", "fact_ids", "fact_named", "fact", "relevance"),
+    "self": ("self", "insight", "fact_ids", "fact_named", *_VALUES, "fact", "relevance"),
     "history": ("history",),
     "existence": ("existence",),
     "domain": (
-        *("domain", "fact_ids", "fact_incoming_ids", "fact_named", "fact", "fact_incoming", "relevance"),
+        *("domain", "fact_ids", "fact_incoming_ids", "fact_named", *_VALUES, "fact", "fact_incoming", "relevance"),
         *("source", "source_place", "source_beside", "source_text"),
     ),
     "audit": ("audit",),

@@ -24,11 +24,11 @@ RECORDS = frozenset(
 _SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "MYANMAR", "KHMER")
 _FUNCTION_WORDS = """
 a about after all also am an and any are as at be been before being but by can could did do does for from
-had has have how i if in into is it its me might more most much my no not of on or our over shall should so
-some than that the their them then there these they this those to under up us was we were what when where
+had has have he her him his how i if in into is it its me might more most much my no not of on or our over shall
+she should so some than that the their them then there these they this those to under up us was we were what when where
 which who whom whose why will with would you your
 """
-_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+FUNCTION = frozenset(_FUNCTION_WORDS.split())
 _CAPITALS = re.compile(r"[A-Z][\w'’\-]*(?:\s+[A-Z][\w'’\-]*)*")
 _QUOTED = re.compile(r"[\"“«「]([^\"”»」]{1,80})[\"”»」]")
 
@@ -124,8 +124,8 @@ def resolve(reading: Reading) -> Subject:
 def pieces(text: str) -> Iterator[str]:
     """What may be a name, likeliest first: quoted texts, capitalised runs, then words that say something."""
     found = [*_QUOTED.findall(text), *_CAPITALS.findall(text)]
-    found += [word for word in _WORD.findall(text) if folded(word) not in _FUNCTION and len(word) > 1]
-    kept = dict.fromkeys(piece for piece in found if folded(piece) not in _FUNCTION)
+    found += [word for word in _WORD.findall(text) if folded(word) not in FUNCTION and len(word) > 1]
+    kept = dict.fromkeys(piece for piece in found if folded(piece) not in FUNCTION)
     yield from list(kept)[:_PROBES]
 
 
@@ -137,6 +137,20 @@ def folded(text: str) -> str:
 def mentions(text: str, name: str) -> bool:
     """Whether a text has a name as words of its own; in scripts without blanks, anywhere."""
     return bool(_spans(text, name))
+
+
+def without(text: str, names: Sequence[str]) -> str:
+    """A text, folded, without these names; longer names go first."""
+    left = folded(text)
+    for name in sorted(names, key=len, reverse=True):
+        for first, end in reversed(_spans(left, name)):
+            left = f"{left[:first]} {left[end:]}"
+    return left
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text has letters of a script that writes no blanks."""
+    return any(unicodedata.name(letter, "").startswith(_SCRIPTS) for letter in text)
 
 
 def _named(texts: Sequence[str], hits: Sequence[Candidate]) -> list[list[Candidate]]:
@@ -171,7 +185,7 @@ def _spans(text: str, name: str) -> list[tuple[int, int]]:
     if not part:
         return []
     pattern = re.escape(part)
-    if not any(unicodedata.name(letter, "").startswith(_SCRIPTS) for letter in part):
+    if not is_unspaced(part):
         pattern = rf"(?<!\w){pattern}(?!\w)"
     return [match.span() for match in re.finditer(pattern, whole)]
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kipql.memory.brief.asking import ENOUGH, asked
 from kipql.memory.brief.items import SOURCE, Channel, Plain, in_scope, shown
-from kipql.memory.brief.memories import cut, share
+from kipql.memory.brief.memories import CONFIDENT, cut, share
 from kipql.memory.brief.naming import Subject
 from kipql.memory.brief.reading import Ask, Found, Reading
 
@@ -50,10 +51,11 @@ def sources(reading: Reading, subject: Subject, found: Found, places: Found) -> 
     }
     ranked = sorted(held, key=lambda one: -weights[one.id])
     fitting = [one for one in ranked if in_scope(one.task, reading.asked.scope.task_ref)]
+    wanting = asked(reading.asked, subject)
     for one in fitting[:limit]:
         relevance = share(weights[one.id])
         item = source(one.id, one.kind, one.payload, one.at, relevance, remote=one.imported is not None)
-        channel.items.append(item | {"by": one.who})
+        channel.items.append(item | {"by": one.who, "answers": wanting.said(item["text"] or "") >= ENOUGH})
     channel.completed = found.error is None and places.error is None
     over = Found("source", [(row[-1],) for row in found.rows[:limit]], found.truncated or len(found.rows) > limit)
     channel.truncated = cut(over)
@@ -91,6 +93,6 @@ def _beside(reading: Reading, scores: Mapping[str, float], places: Found) -> dic
     return {row[2]: shares[row[0], row[1]] for row in found.rows if (row[0], row[1]) in shares}
 
 
-def confident(items: Sequence[Plain], least: float) -> list[Plain]:
-    """The items at or above a relevance."""
-    return [item for item in items if (item["relevance"] or 0) >= least]
+def matching(items: Sequence[Plain]) -> list[Plain]:
+    """The sources that speak of what is asked, and those that SEARCH or their place finds likely."""
+    return [item for item in items if item["answers"] or (item["relevance"] or 0) >= CONFIDENT]

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import kipql
+from kipql.memory.brief.asking import ENOUGH, Asked, asked
 from kipql.memory.brief.constraints import constraint_asks
 from kipql.memory.brief.constraints import constraints as everywhere
+from kipql.memory.brief.items import called
+from kipql.memory.brief.naming import resolve
 from kipql.memory.interface.reading import FACET, Reading
 from kipql.memory.interface.sources import ref_of
 from kipql.memory.interface.targets import result_ref
@@ -29,11 +32,15 @@ _APART = ("Commitment", "Watch", "SleepTask", "Skill", "SkillRevision", "Experie
 
 @dataclass(slots=True)
 class Found:
-    """What was found: items in their order, and what has to be said beside them."""
+    """What was found: items in their order, and what has to be said beside them.
+
+    `background` are claims about somebody whom the query names that do not speak of what it asks: they answer nothing.
+    """
 
     items: list[dict[str, Any]] = field(default_factory=list)
     uncertainties: list[str] = field(default_factory=list)
     unverified: list[str] = field(default_factory=list)
+    background: list[dict[str, Any]] = field(default_factory=list)
     answered: bool = False
     more: bool = False
 
@@ -109,7 +116,9 @@ def retained(reading: Reading, kind: str) -> bool:
 
 def facts(reading: Reading, query: str, apart: Sequence[str]) -> Found:
     """Beliefs about what a query may mean, best grounded first; those of the predicates `apart` are constraints."""
-    found = Found()
+    found, brain = Found(), reading.brain(query)
+    subject = resolve(brain)
+    wanting = asked(brain.asked, subject)
     scores: dict[str, float] = {}
     said = reading.find("?p.id, ?p.retrieval.score", f"?p SEARCH PROPOSITION :q LIMIT {HITS}", {"q": query})
     concepts = reading.find(
@@ -131,12 +140,23 @@ def facts(reading: Reading, query: str, apart: Sequence[str]) -> Found:
     for identity in sorted(grounded, key=lambda each: (-scores[each], int(each[2:])))[: FACTS * 2]:
         item = belief(reading, identity, found, apart=apart)
         if item is not None:
-            found.items.append(item)
-            found.answered = found.answered or item["epistemic_status"] in ("accepted", "rejected")
-        if len(found.items) == FACTS:
+            answers = _match(reading, identity, wanting, subject.id) >= ENOUGH
+            (found.items if answers else found.background).append(item)
+            found.answered = found.answered or (answers and item["epistemic_status"] in ("accepted", "rejected"))
+        if len(found.items) + len(found.background) == FACTS:
             found.more = True
             break
     return found
+
+
+def _match(reading: Reading, proposition: str, wanting: Asked, subject: str | None) -> float:
+    """How far a claim speaks of what is asked; the names of whom it is about are no part of that."""
+    claim = reading.find("?p", "?p (id: :p)", {"p": proposition}).rows[0]
+    ends = [claim["subject"], claim["object"]]
+    refs = [each["id"] for each in ends if isinstance(each, Mapping) and "id" in each]
+    text = " ".join(_said(reading, each) for each in ends)
+    other = next((each for each in refs if each != subject), None)
+    return wanting.match(claim["predicate_ref"], text, other)
 
 
 _CLAIM = """?p (id: :p) ?b BELIEF (id: :p)"""
@@ -220,16 +240,21 @@ def _item(ref: str, text: str, role: str, status: str, evidence: Sequence[str]) 
 
 
 def _text(reading: Reading, claim: Mapping[str, Any], role: str) -> str:
-    value = claim["object"]
-    said = _name(reading, value["id"]) if isinstance(value, Mapping) and "id" in value else shown(value)
+    said = _said(reading, claim["object"])
     if role == "constraint":
         return said
     words = claim["predicate_ref"].rsplit("/", 1)[-1].replace("_", " ")
     return f"{_name(reading, claim['subject']['id'])} {words} {said}"[:TEXT]
 
 
+def _said(reading: Reading, value: Any) -> str:
+    return _name(reading, value["id"]) if isinstance(value, Mapping) and "id" in value else shown(value)
+
+
 def _name(reading: Reading, identity: str) -> str:
     if identity[0] != "C":
         return identity
-    rows = reading.find("?c.name, ?c.key", "?c CONCEPT {id: :id}", {"id": identity}).rows
-    return str(rows[0][0] or rows[0][1] or identity) if rows else identity
+    rows = reading.find("?c.name, ?c.key, ?c.attributes", "?c CONCEPT {id: :id}", {"id": identity}).rows
+    return (
+        called({"id": identity, **dict(zip(("name", "key", "attributes"), rows[0], strict=True))}) if rows else identity
+    )

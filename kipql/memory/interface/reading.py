@@ -32,11 +32,11 @@ class Reading:
         fixed = {"seq_": self.seq, "at_": self.valid_at, "contexts_": list(self.scope.contexts)}
         return self.nexus.query(text, {**parameters, **fixed})
 
-    def brain(self) -> Recall:
+    def brain(self, query: str = "") -> Recall:
         """The same state, time and scope as a Brain reads them, without the claims that are rules of this binding."""
         time = {"as_of_seq": self.seq, "valid_at": self.valid_at}
         scope = {"task_ref": self.scope.task_id, "context_refs": list(self.scope.contexts)}
-        return Recall(self.nexus, question("", time=time, scope=scope, policy=POLICY, heed=()))
+        return Recall(self.nexus, question(query, time=time, scope=scope, policy=POLICY, heed=()))
 
     def elements(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Whole elements as the wire has them, at this state; what may not be seen is left out."""

@@ -127,8 +127,9 @@ class Recaller:
             return
         found = grounding.facts(made.reading, query, self._apart())
         raw = grounding.sources(made.reading, query)
-        for each in (found, raw):
+        for each in (found, raw, grounding.Found(items=found.background)):
             made.take(each)
+        made.background = {each["ref"] for each in found.background}
         if found.more or raw.more:
             made.uncertainties.append("more may match: what a query is like is read best first and not to the end")
         self._unapplied(made, raw)
@@ -226,6 +227,7 @@ class Briefing:
     detail: str
     asked: Mapping[str, Any]
     items: list[dict[str, Any]] = field(default_factory=list)
+    background: set[str] = field(default_factory=set)
     uncertainties: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     elements: list[dict[str, Any]] = field(default_factory=list)
@@ -266,8 +268,9 @@ class Briefing:
     def result(self, items: Sequence[Mapping[str, Any]], basis_ref: str, continuation: str | None) -> dict[str, Any]:
         """The Briefing as the wire has it."""
         eligible = self.coverage.action_eligible
+        answers = [each for each in items if each["ref"] not in self.background]
         made: dict[str, Any] = {
-            "summary": summary(items, self.coverage, bool(self.asked["query"])),
+            "summary": summary(answers, self.coverage, bool(self.asked["query"])),
             "items": [{**each, "action_eligible": each["action_eligible"] and eligible} for each in items],
             "uncertainties": list(dict.fromkeys(each[:4096] for each in self.uncertainties))[:MOST],
             "basis_ref": basis_ref,

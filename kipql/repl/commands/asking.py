@@ -2,6 +2,7 @@
 
 from kipql.escape import json_text, terminal
 from kipql.render.modes import MODES
+from kipql.render.tables import wrapped
 from kipql.repl import registry
 from kipql.repl.registry import command
 from kipql.repl.saved import last_query
@@ -21,11 +22,14 @@ def help_(shell: Shell, rest: str) -> None:
         return
     known = [(f".{each.name} {each.usage}".rstrip(), each.help) for each in registry.commands()]
     wide = max(len(usage) for usage, _ in known)
-    lines = [f"{usage.ljust(wide)}  {help_}" for usage, help_ in known]
-    if shell.console.width < wide + 40:
-        lines = [f"{usage}\n    {help_}" for usage, help_ in known]
-    head = "Enter runs a whole statement, else it adds a line (Alt-Enter always does). Ctrl-C stops, Ctrl-D leaves."
-    shell.console.show("\n".join([head, "", *lines]))
+    screen = shell.console.width
+    lines = [f"{usage.ljust(wide)}  {told}" for usage, told in known]
+    if screen < max(map(len, lines)):
+        lines = [line for usage, told in known for line in (usage, *wrapped(told.split(), screen, "    ", "    "))]
+    shell.console.show("\n".join([*wrapped(_KEYS.split(), screen), "", *lines]))
+
+
+_KEYS = "Enter runs a whole statement, else it adds a line (Alt-Enter always does). Ctrl-C stops, Ctrl-D leaves."
 
 
 def _names() -> list[str]:
@@ -48,7 +52,9 @@ def schema(shell: Shell, rest: str) -> None:
         ("structural fields", known.fields),
     ):
         lines.append(f"{title}: {', '.join(names) or 'none'}")
-    shell.console.show("\n".join(terminal(line) for line in lines))
+    screen = shell.console.width
+    said = [part for line in lines for part in wrapped(terminal(line).split(" "), screen, more="  ")]
+    shell.console.show("\n".join(said))
 
 
 @command("types", "[WORD]", "The Concept Types, or those whose name holds a word.")
@@ -153,6 +159,8 @@ def mode(shell: Shell, rest: str) -> None:
 @command("plan", "[QUERY]", "How a query is run and what it costs; without one, the last.")
 def plan(shell: Shell, rest: str) -> None:
     part = last_query(shell, rest)
+    if not rest and part is not shell.last:
+        shell.console.aside(terminal(f"the last query: {part.text}"))
     statement = shell.nexus.prepare(part.text, as_of=shell.as_of, for_time=shell.for_time)
     missing = set(statement.parameters) - set(shell.parameters)
     text = statement.explain(None if missing else shell.parameters)

@@ -7,8 +7,7 @@ from kipql.lang import ast
 from kipql.lang.canonical import format_node
 from kipql.lang.walk import iterate
 from kipql.render.beliefs import heading, ledger, timeline
-from kipql.render.people import Label, instant
-from kipql.render.tables import width
+from kipql.render.people import instant
 from kipql.repl.naming import subject, value
 from kipql.repl.registry import command
 from kipql.repl.saved import last_query
@@ -32,7 +31,9 @@ def explain(shell: Shell, rest: str) -> None:
     if not found:
         raise Misuse("there is nothing to explain: no claim was made there")
     screen, label = shell.console.width, shell.named
-    drawn = [f"{heading(belief, label)}\n\n{ledger(belief, label, screen=screen)}" for belief in found[:_MOST]]
+    drawn = [
+        f"{heading(belief, label, screen=screen)}\n\n{ledger(belief, label, screen=screen)}" for belief in found[:_MOST]
+    ]
     if len(found) > _MOST:
         drawn.append(f"and {len(found) - _MOST} more beliefs")
     shell.console.show("\n\n".join([*drawn, *_standing(shell)]))
@@ -43,17 +44,10 @@ def timeline_(shell: Shell, rest: str) -> None:
     given = words(rest)
     if len(given) != 2:
         raise Misuse("a subject and a Predicate")
-    drawn = [_fitted(slot, shell.named, shell.console.width) for slot in _asked(shell, given)]
+    drawn = [timeline(slot, shell.named, columns=_AXIS, screen=shell.console.width) for slot in _asked(shell, given)]
     if not drawn:
         raise Misuse("there is nothing to draw: no claim was made there")
     shell.console.show("\n\n".join([*drawn, *_standing(shell)]))
-
-
-def _fitted(slot: Any, label: Label, screen: int) -> str:
-    """The drawing with the longest time axis that the screen has room for."""
-    drawn = timeline(slot, label, columns=_AXIS, screen=screen)
-    over = max(map(width, drawn.splitlines())) - screen
-    return drawn if over <= 0 else timeline(slot, label, columns=max(8, _AXIS - over), screen=screen)
 
 
 def _standing(shell: Shell) -> list[str]:

@@ -7,6 +7,7 @@ from kipql.limits import SECONDS, Limits
 from kipql.repl.registry import command
 from kipql.repl.shell import Shell
 from kipql.repl.usage import ON_OFF, Misuse, switch, whole, words
+from kipql.runtime.places import is_place, meant
 
 _SETTINGS = ("mode", "timing", "pager", "session", "window", "mount")
 
@@ -28,11 +29,16 @@ def open_(shell: Shell, rest: str) -> None:
     import kipql
 
     path = words(rest)[0] if rest else None
+    if path is not None and not is_place(path):
+        near = meant(path)
+        hint = f"; did you mean {near}? " if near else "; "
+        raise Misuse(f"there is no memory {path}{hint}.open ./{path} makes one")
     opened = kipql.open(path, readonly=shell.readonly and path is not None)
     shell.base.close()
     shell.base, shell.path = opened, path
-    shell.as_of = shell.for_time = shell.last = shell.canon = None
-    shell._labels.clear()
+    shell.as_of = shell.for_time = shell.last = shell.last_find = shell.canon = None
+    shell.following = None
+    shell.forget_labels()
     shell.console.aside(f"opened {terminal(path or 'an empty memory')} at {opened.space_seq}")
 
 

@@ -186,7 +186,7 @@ def test_policy_questions_go_to_documents_first_and_relations_to_the_graph(wiki)
 def test_without_documents_an_answer_says_that_there_is_no_authority():
     nexus, _ = world()
     answer = brain_of(nexus).recall("What is the policy about Ada?")
-    assert answer.mode == "document" and answer.status == "partial"
+    assert answer.mode == "document" and answer.status == "not_found"
     assert "there is no authoritative source here" in answer.gaps[0]
     assert "wiki://" not in answer.text
 

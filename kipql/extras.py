@@ -1,4 +1,4 @@
-"""What a front needs beside the base installation: imported where it is used, and missed with a way to get it."""
+"""What something needs beside the base installation: looked for where it is used, and missed with a way to get it."""
 
 from importlib import import_module
 

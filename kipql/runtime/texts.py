@@ -1,4 +1,4 @@
-"""The text that statements are from, and where in it something is."""
+"""The texts that statements are from: reading one, and where in it something is."""
 
 import sys
 from dataclasses import dataclass
