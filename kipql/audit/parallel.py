@@ -6,8 +6,10 @@ opened or copied, and a forked child never writes (docs/storage.md). Elsewhere t
 no faster.
 """
 
+import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -51,7 +53,7 @@ def _threaded(nexus: Asks, steps: Sequence[Step], asked: Asked, jobs: int) -> It
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(jobs) as pool:
-        yield from _in_order(pool, [pool.submit(answer, nexus, step, asked) for step in steps])
+        yield from _in_order([pool.submit(answer, nexus, step, asked) for step in steps])
 
 
 def _forked(nexus: Asks, steps: Sequence[Step], asked: Asked, jobs: int) -> Iterator[Answer]:
@@ -60,9 +62,16 @@ def _forked(nexus: Asks, steps: Sequence[Step], asked: Asked, jobs: int) -> Iter
 
     global _shared
     _shared = nexus, steps, asked
+    before = multiprocessing.active_children()
     try:
         with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"), initializer=began) as pool:
-            yield from _in_order(pool, [_submitted(pool, at) for at in range(len(steps))])
+            try:
+                yield from _in_order([_submitted(pool, at) for at in range(len(steps))])
+            except BaseException:  # an interrupt, or nobody wants the rest: what is running is not waited for
+                for child in multiprocessing.active_children():
+                    if child not in before:
+                        child.terminate()
+                raise
     finally:
         _shared = None
 
@@ -81,10 +90,18 @@ def _submitted(pool: "Executor", at: int) -> "Future[Answer]":
 
 
 def began() -> None:
-    """Ctrl-C reaches every process of a terminal: a worker ends without a word, and so the run ends at once."""
+    """Ctrl-C reaches every process of a terminal: a worker ends without a word, and so the run ends at once. A worker
+    whose run was killed has nobody to answer to, and ends too."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(run: int) -> None:
+    while os.getppid() == run:
+        time.sleep(0.2)
+    os._exit(1)
 
 
 def _in_worker(at: int) -> Answer:
@@ -93,7 +110,7 @@ def _in_worker(at: int) -> Answer:
     return answer(nexus, steps[at], asked)
 
 
-def _in_order(pool: "Executor", waiting: Sequence["Future[Answer]"]) -> Iterator[Answer]:
+def _in_order(waiting: Sequence["Future[Answer]"]) -> Iterator[Answer]:
     from concurrent.futures.process import BrokenProcessPool
 
     try:
@@ -102,7 +119,10 @@ def _in_order(pool: "Executor", waiting: Sequence["Future[Answer]"]) -> Iterator
                 yield future.result()
             except BrokenProcessPool:
                 yield KipError(
-                    "InternalError", "the process that ran this statement ended", hint="run it with --jobs 1"
+                    "InternalError",
+                    "a process that ran statements ended before this one had an answer",
+                    hint="run it with --jobs 1",
                 )
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        for future in waiting:
+            future.cancel()

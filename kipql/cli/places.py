@@ -90,16 +90,17 @@ def _expanded(pattern: str) -> list[str]:
     else:
         found = sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern]  # noqa: PTH207
         if "**" in pattern:
-            found = [name for name in found if not _through_link(pattern.partition("**")[0], name)]
+            base = Path(os.path.dirname(pattern.partition("**")[0]))  # noqa: PTH120
+            found = [name for name in found if not _through_link(base, name)]
     if not found:
         raise KipError("NotFoundOrNotVisible", f"there is no memory at {pattern}", hint="give a pattern or a folder")
     return found
 
 
-def _through_link(start: str, name: str) -> bool:
-    """Whether a folder that `**` went through is a link: it could lead back, or to anywhere."""
-    below = Path(name).relative_to(start or ".") if not Path(name).is_absolute() or start else Path(name)
-    return any((Path(start) / part).is_symlink() for part in (below, *below.parents) if part.parts)
+def _through_link(base: Path, name: str) -> bool:
+    """Whether what `**` found below a folder is a link, or behind one: it could lead back, or to anywhere."""
+    below = Path(name).relative_to(base)
+    return any((base / part).is_symlink() for part in (below, *below.parents) if part.parts)
 
 
 def _lake(settings: Settings, asked: Asked) -> list[LakeSpace]:

@@ -83,7 +83,8 @@ def test_the_process_and_the_lake_say_what_kql_says(sides: tuple[Any, Any], text
 
 def test_two_versions_of_a_predicate_are_one_symbol_that_reads_as_it_was_written(tmp_path: Path) -> None:
     with kipql.open(packages=[_package("1.0.0")]) as nexus:
-        nexus.execute('MUTATE { CREATE CONCEPT ?a { TYPE "Thing" NAME "A" } CREATE CONCEPT ?b { TYPE "Thing" NAME "B" } }')
+        for name in "AB":
+            nexus.execute(f'CREATE CONCEPT ?t {{ TYPE "Thing" NAME "{name}" }}')
         nexus.execute('ASSERT ("C-1", "likes", "C-2") {by: "C-1", mode: "stated"}')
         nexus.install_package(_package("1.1.0"))
         nexus.execute('ASSERT ("C-2", "likes", "C-1") {by: "C-1", mode: "stated"}')
@@ -111,8 +112,9 @@ def test_a_merge_stays_when_the_merged_concept_is_written_again(tmp_path: Path) 
         nexus.execute('SET RETENTION "C-1" {retention_class: "short"}')
         lake.export(nexus, tmp_path / "lake", name="one")
         with lake.open(tmp_path / "lake", space="one") as opened:
+            asked = 'FIND(?p.canonical_subject) WHERE { ?p ("C-2", "prefers", ?b) }'
             for side in (nexus, opened):
-                assert side.query('FIND(?p.canonical_subject) WHERE { ?p ("C-2", "prefers", ?b) }').rows == [{"id": "C-2"}]
+                assert side.query(asked).rows == [{"id": "C-2"}]
 
 
 def _package(version: str) -> dict[str, Any]:
