@@ -43,9 +43,20 @@ def show_command(names: tuple[str, ...]) -> None:
 def run_command(names: tuple[str, ...], **given: Unpack[Given]) -> int:
     """Run audits over a memory; without names, all of them.
 
-    A check whose package is not active in the memory is skipped: there is nothing for it to find. Exit codes and
-    reports are those of `kipql run`.
+    A check whose package is not active in the memory is skipped: there is nothing for it to find. Over a lake those
+    that read what only a memory computes (tag `computed`) are left out, unless named. Exit codes and reports are those
+    of `kipql run`.
     """
     from kipql.audit import library
 
-    return audit([library.script(name) for name in dict.fromkeys(names or library.names())], **given)
+    scripts = [library.script(name) for name in dict.fromkeys(names or library.names())]
+    if given["lake"] is not None and not names:
+        left_out = [one for one in scripts if any(COMPUTED in step.directives.tags for step in one.steps)]
+        scripts = [one for one in scripts if one not in left_out]
+        if not given["quiet"]:
+            told = ", ".join(sorted(step.directives.check or "" for one in left_out for step in one.steps))
+            click.echo(f"note: left out, since only a memory computes what they read: {told}", err=True)
+    return audit(scripts, **given)
+
+
+COMPUTED = "computed"
