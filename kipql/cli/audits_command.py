@@ -48,6 +48,7 @@ def run_command(names: tuple[str, ...], **given: Unpack[Given]) -> int:
     of `kipql run`.
     """
     from kipql.audit import library
+    from kipql.escape import terminal
 
     scripts = [library.script(name) for name in dict.fromkeys(names or library.names())]
     if given["lake"] is not None and not names:
@@ -55,7 +56,7 @@ def run_command(names: tuple[str, ...], **given: Unpack[Given]) -> int:
         scripts = [one for one in scripts if one not in left_out]
         if not given["quiet"]:
             told = ", ".join(sorted(step.directives.check or "" for one in left_out for step in one.steps))
-            click.echo(f"note: left out, since only a memory computes what they read: {told}", err=True)
+            click.echo(terminal(f"note: left out, since only a memory computes what they read: {told}"), err=True)
     return audit(scripts, **given)
 
 

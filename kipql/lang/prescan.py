@@ -13,7 +13,7 @@ from kipql.limits import Limits, exhausted
 from kipql.spans import Span
 
 # Outside strings and comments, brackets. An unclosed string runs to the end of its line.
-_BRACKET = r'"(?:[^"\\\r\n]|\\.)*+"?|//[^\r\n]*+|([(\[{])|([)\]}])'
+_BRACKET = r'"(?:[^"\\\r\n]|\\.)*"?|//[^\r\n]*+|([(\[{])|([)\]}])'
 
 
 # Up to this depth of brackets no tree is too deep to walk, whatever stands between them.
