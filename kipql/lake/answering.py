@@ -49,6 +49,7 @@ class Answering:
     def answer(
         self, find: ast.Find, parameters: Mapping[str, Any], seq: int, budget: Budget, projections: Projections
     ) -> Answered:
+        """The answer to a FIND at a sequence, of which its LIMIT leaves rows. Raises KipError."""
         prepare.checked_find(find)
         environment = self.environments.entry(seq).environment
         shaped = shape.lift_find(find)
@@ -89,6 +90,7 @@ class Answering:
         return Answered(columns, rows if most is None else rows[:most], context, None, truncated)
 
     def sequence(self, find: ast.Find, parameters: Mapping[str, Any]) -> int:
+        """The sequence that a FIND is about. Raises HistoricalSnapshotUnavailable past the last export."""
         if find.as_of is None:
             return self.held.head
         seq = clauses.count(find.as_of, parameters, "AS OF SEQ")

@@ -14,6 +14,7 @@ from kipql.lake import layout
 from kipql.lake.lower.sql import Sql, among, col, eq, every, lit, table
 from kipql.lake.lower.wants import unsupported
 from kipql.lake.records import record_of
+from kipql.lake.view import LISTED
 from kipql.model import (
     ACTIVITY,
     ASSERTION,
@@ -32,9 +33,6 @@ from kipql.values import Json
 
 if TYPE_CHECKING:
     from kipql.lake.view import LakeView
-
-LISTED = 500
-"""Codes that one query lists; more of them go into a table."""
 
 Slot = tuple[int, str]
 """A subject and the lineage of a Predicate."""

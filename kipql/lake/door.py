@@ -8,18 +8,23 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from kipql.errors import KipError
 from kipql.runtime.guard import as_kip_error
 
 
 @contextmanager
-def guarded(text: str | None = None) -> Iterator[None]:
-    """Raise the KipError for any exception, knowing the text it is about. An OSError is the caller's to name."""
+def guarded(text: str | None = None, lake: Path | None = None) -> Iterator[None]:
+    """Raise the KipError for any exception, knowing the text it is about. What the disk refuses is about the folder of
+    the lake; without one, an OSError is the caller's to name."""
     try:
         yield
-    except OSError:
-        raise
+    except OSError as error:
+        if lake is None:
+            raise
+        found = f"the lake could not be read: {error.strerror or error}"
+        raise KipError("MemoryUnavailable", found, details={"path": str(lake)}) from error
     except Exception as error:
         raised = as_kip(error, text)
         raise raised from raised.__cause__

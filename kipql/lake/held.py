@@ -4,11 +4,12 @@ There is one implementation of belief (`kipql.belief`); this is what it reads he
 records of a store, which a lake does not have.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kipql.errors import KipError
 from kipql.lake.closure import Closure, Placed, Slot
+from kipql.lake.view import LeftOut
 from kipql.model import ASSERTION, PROPOSITION, AnyRecord, Assertion, element_id
 from kipql.store.records import NEVER
 from kipql.values import Json, Scalar
@@ -84,8 +85,8 @@ class HeldView:
         record = self.record(code)
         return None if record.recalled else "quarantined" if record.state == "active" else record.state
 
-    def left_out(self, kind: int) -> "_LeftOut":
-        return _LeftOut(self, kind)
+    def left_out(self, kind: int) -> LeftOut:
+        return LeftOut(lambda code: self.unrecalled(code) is None, kind)
 
     def invalidated(self, code: int) -> bool:
         return self.record(code).repaired_by is not None
@@ -190,17 +191,3 @@ class _Column:
 
     def __getitem__(self, row: int) -> Any:
         return self._view.placed(row)[self._at]
-
-
-class _LeftOut:
-    """The rows of a kind that default recall leaves out."""
-
-    def __init__(self, view: HeldView, kind: int) -> None:
-        self._view = view
-        self._kind = kind
-
-    def __contains__(self, row: int) -> bool:
-        return self._view.unrecalled(row * 8 + self._kind) is not None
-
-    def __iter__(self) -> Iterable[int]:
-        raise TypeError("rows that are left out are asked one by one")

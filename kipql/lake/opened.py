@@ -76,12 +76,12 @@ class Lake:
 
         Raises InvalidSyntax.
         """
-        with guarded(text):
+        with guarded(text, self._folder):
             return LakeStatement(self, text, completed(lang.parse(text, self._limits), as_of, for_time))
 
     def execute(self, text: str, parameters: Mapping[str, object] | None = None) -> NoReturn:
         """Raises ReadonlyViolation: a lake is only read."""
-        with guarded(text):
+        with guarded(text, self._folder):
             find_of(lang.parse(text, self._limits))
         raise KipError("ReadonlyViolation", "a lake is only read", hint="ask it with query")
 
@@ -97,7 +97,7 @@ class Lake:
         from kipql.lake.lower.sql import col, le, lit, named, table
 
         last = exp.select(named(exp.Max(this=col("seq")), "n")).from_(table(layout.COMMITS.name))
-        with guarded(), self._turn(Budget(self._limits)):
+        with guarded(lake=self._folder), self._turn(Budget(self._limits)):
             ((seq,),) = self._engine.rows(last.where(le(col("at"), lit(parse_instant(moment)))))
             return int(seq or 0)
 
@@ -165,7 +165,10 @@ class Lake:
                 with watched(budget, self._engine.interrupt):
                     yield
             except KipError as error:
-                raise self._exported_again(error) from error
+                found = self._exported_again(error)
+                if found is error:
+                    raise
+                raise found from error
             finally:
                 self._engine.forget()
         finally:
@@ -200,7 +203,7 @@ class LakeStatement:
         cancel: threading.Event | None = None,
     ) -> Result:
         """As `Lake.query`."""
-        with guarded(self._text):
+        with guarded(self._text, self._lake._folder):
             return self._lake._run(self._node, parameters, limits, cancel)
 
 
@@ -231,7 +234,7 @@ def open(
     """
     lake = path_of(folder)
     _check(engine, threads, limits, master)
-    with _disk(lake), guarded():
+    with guarded(lake=lake):
         held = manifest.read(lake, _named(lake, space))
         manifest.check_files(lake, held, whole=verify or held.bytes <= manifest.RESIDENT)
         started = _engine(engine, lake, held, master, threads)
@@ -255,21 +258,10 @@ def _check(engine: object, threads: object, limits: object, master: object) -> N
         raise KipError("TypeMismatch", f"a master is a string, not {type(master).__name__}")
 
 
-@contextmanager
-def _disk(lake: Path) -> Iterator[None]:
-    """What the disk refuses, as a KipError."""
-    try:
-        yield
-    except OSError as error:
-        said = error.strerror or str(error)
-        found = f"the lake could not be read: {said}"
-        raise KipError("MemoryUnavailable", found, details={"path": str(lake)}) from error
-
-
 def spaces(folder: object) -> list[str]:
     """What the Spaces of a lake are called, ordered."""
     lake = path_of(folder)
-    with _disk(lake), guarded():
+    with guarded(lake=lake):
         return manifest.names(lake)
 
 

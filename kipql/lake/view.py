@@ -5,7 +5,7 @@ here. Every answer is a small query.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +90,9 @@ class LakeView:
         ((_, state, _),) = self._states(layout.STATE_TABLES[code & 7], eq(col("code"), lit(code)))
         return str(state)
 
-    def left_out(self, kind: int) -> "_LeftOut":
+    def left_out(self, kind: int) -> "LeftOut":
         """The rows that default recall leaves out, asked one by one."""
-        return _LeftOut(self, kind)
+        return LeftOut(self.recalled, kind)
 
     def recalled(self, code: int) -> bool:
         """Whether default recall finds an element."""
@@ -277,15 +277,15 @@ class LakeView:
         return sorted(self.engine.rows(select))
 
 
-class _LeftOut:
-    """The rows of a kind that default recall leaves out."""
+class LeftOut:
+    """The rows of a kind that default recall leaves out, asked one by one of what knows it by code."""
 
-    def __init__(self, view: LakeView, kind: int) -> None:
-        self._view = view
+    def __init__(self, recalled: Callable[[int], bool], kind: int) -> None:
+        self._recalled = recalled
         self._kind = kind
 
     def __contains__(self, row: int) -> bool:
-        return not self._view.recalled(row * 8 + self._kind)
+        return not self._recalled(row * 8 + self._kind)
 
     def __iter__(self) -> Iterator[int]:
         raise TypeError("rows that are left out are asked one by one")

@@ -153,3 +153,12 @@ def test_a_script_that_is_named_twice_is_run_once(kipql, fleet, script):
     called = kipql("run", "--fleet", fleet, "--format", "json", script, script, other)
     assert (called.code, spaces(called)) == (1, ABC)
     assert [check["passed"] for check in json.loads(called.out)["checks"]] == [False]
+
+
+def test_ready_audits_over_a_lake_leave_out_what_only_a_memory_computes(kipql, folder):
+    """Each of them reads `dependency_validity`, which a lake refuses; one that is named is asked, and refused."""
+    called = kipql("audits", "run", "--lake", folder)
+    assert called.code in (0, 1)
+    assert "note: left out" in called.err and "broken-lineage, stale-derivations" in called.err
+    named = kipql("audits", "run", "broken-lineage", "--lake", folder)
+    assert named.code == 2 and "dependency_validity" in named.err

@@ -241,3 +241,11 @@ def test_progress_is_for_a_terminal_and_for_long_audits(memory, script, monkeypa
         monkeypatch.setattr("sys.stderr", terminal := Terminal())
         assert main(["run", "--db", str(memory), str(script(ERROR))]) == 1
         assert ("people" in terminal.said) is shown
+
+
+def test_the_engines_of_the_option_are_those_of_a_lake():
+    """The option can not ask `kipql.lake`, which is not loaded for --help."""
+    from kipql.cli.audit_options import ENGINES
+    from kipql.lake import opened
+
+    assert tuple(opened.ENGINES) == ENGINES

@@ -182,3 +182,18 @@ def test_who_reads_a_lake_reads_on_for_one_export_and_is_told_of_a_second(
         with pytest.raises(KipError) as raised:
             opened.query(belief)
     assert (raised.value.code, raised.value.message) == ("MemoryUnavailable", "the lake was exported again")
+
+
+def test_a_disk_that_refuses_in_the_middle_of_a_query_is_a_kip_error(tmp_path: Path, monkeypatch: Any) -> None:
+    """What is looked at after an engine failed is on the same disk."""
+    monkeypatch.setattr("kipql.lake.engines.on_duckdb.READ_WHOLE", 0)
+    lake.export(founded(), tmp_path)
+    with lake.open(tmp_path) as opened:
+        for part in tmp_path.glob("concepts/*/*.parquet"):
+            part.unlink()
+        (written,) = (tmp_path / "spaces").glob("*.json")
+        written.unlink()
+        written.mkdir()
+        with pytest.raises(KipError) as raised:
+            opened.query("FIND(?c.name) WHERE { ?c CONCEPT {} }")
+    assert raised.value.code in ("MemoryUnavailable", "MemoryDamaged")

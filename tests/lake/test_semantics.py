@@ -98,8 +98,8 @@ def test_two_versions_of_a_predicate_are_one_symbol_that_reads_as_it_was_written
                 assert side.query(find.format("MIN(?k), MAX(?k)", "")).rows == [
                     ("kip://tests/likes@1.0.0/likes", "kip://tests/likes@1.1.0/likes")
                 ]
-            counted = find.format("COUNT(DISTINCT ?p.predicate_ref)", "")
-            assert opened.query(counted).rows == nexus.query(counted).rows
+                # a member is plain text: both refs count (§43.3 makes one of a variable's alone)
+                assert side.query(find.format("COUNT(DISTINCT ?p.predicate_ref)", "")).rows == [2]
 
 
 def test_a_merge_stays_when_the_merged_concept_is_written_again(tmp_path: Path) -> None:

@@ -18,14 +18,13 @@ from kipql.errors import KipError
 from kipql.extras import need
 from kipql.lake import layout
 from kipql.lake.cells import FUNCTIONS
-from kipql.lake.engines import SQL_TYPES, Row, retold, told, view_of
+from kipql.lake.engines import Row, retold, told, view_of
 from kipql.lake.engines.connect import connected, is_connect
 from kipql.lake.lower.sql import table
 from kipql.lake.manifest import Manifest
 
 DIALECT = "spark"
 LOCAL = "local[*]"
-_TYPES = {"VARCHAR": "string", "BIGINT": "bigint", "DOUBLE": "double", "BOOLEAN": "boolean", "INTEGER": "int"}
 _CLASSES = {
     "VARCHAR": "StringType",
     "BIGINT": "LongType",
@@ -86,7 +85,7 @@ class Spark:
             return self._named(self._frame(select).persist())
 
     def put(self, rows: Sequence[Row], columns: Sequence[tuple[str, layout.Kind]]) -> str:
-        kinds = ", ".join(f"`{column}` {_TYPES[SQL_TYPES[kind]]}" for column, kind in columns)
+        kinds = ", ".join(f"`{column}` {_COLUMNS[kind]}" for column, kind in columns)
         with _failing():
             return self._named(self._session.createDataFrame(list(rows), kinds))
 
@@ -96,7 +95,7 @@ class Spark:
 
     def forget(self) -> None:
         kept, self._kept = self._kept, {}
-        with _failing():
+        with suppress(Exception):  # what can not be dropped goes with the session; the query's own error is what counts
             # The last one first, and each before its name goes: Connect reads a frame's plan, with names, again.
             for name, frame in reversed(kept.items()):
                 frame.unpersist()
@@ -159,8 +158,7 @@ def _as_kip(error: Exception) -> KipError:
                 f"Spark's Python workers {what}",
                 hint=f"they need this kipql and Python {sys.version_info[0]}.{sys.version_info[1]} (docs/scale.md)",
             )
-    details = getattr(error, "details", None)  # of a call to a server, whose text is many lines
-    return retold(OSError(details()) if callable(details) else error, "Spark")
+    return retold(error, "Spark")
 
 
 def _session(master: str | None) -> tuple[Any, Callable[[], None]]:

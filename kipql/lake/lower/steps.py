@@ -160,11 +160,11 @@ class Lowering:
             known = self._bases["~same"] = self.step(exp.select("*").from_(both.subquery("u")))
         return known
 
-    def unit(self, carry: tuple[str, ...] = ()) -> Relation:
+    def unit(self) -> Relation:
         """One solution that binds nothing."""
         name = self.step(exp.select(named(lit(1), "unit")))
         self.units.add(name)
-        return Relation(name, {}, carry, once=True)
+        return Relation(name, {}, once=True)
 
     # --- symbols
 
