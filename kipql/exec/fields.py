@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kipql.store.view import View
 
 Reader = Callable[["View", int], Json]
-_WRITABLE = ("attributes", "facets", "payload")
+WRITTEN = ("attributes", "facets", "payload")
+"""Members below which a null can stand as it was written, apart from one that is missing."""
 
 
 @lru_cache(maxsize=4_096)
@@ -51,7 +52,7 @@ def walk(value: Json, steps: Steps) -> Json:
 
 def explicit_null(view: "View", kind: int, row: int, steps: Steps) -> bool:
     """Whether a path that reads as null was written as null."""
-    if steps[0] not in _WRITABLE or len(steps) < 2:
+    if steps[0] not in WRITTEN or len(steps) < 2:
         return False
     holder = reader(kind, steps[:-1])(view, row)
     last = steps[-1]

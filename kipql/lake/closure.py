@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kipql.lake import layout
-from kipql.lake.lower.sql import Sql, among, col, eq, every, lit, table
+from kipql.lake.lower.sql import Sql, among, col, eq, every, everything, lit, table
 from kipql.lake.lower.wants import unsupported
 from kipql.lake.records import record_of
 from kipql.lake.view import LISTED
@@ -261,7 +261,7 @@ class Closure:
             listed = eq(col(key), lit(codes[0]))
         elif len(codes) <= LISTED:  # joined: of an IN list DuckDB asks each row
             values = exp.values([(code,) for code in codes], alias="g", columns=["given"])
-            listed = exp.In(this=col(key), query=exp.select("*").from_(values).subquery())
+            listed = exp.In(this=col(key), query=everything().from_(values).subquery())
         else:
             given = engine.put([(code,) for code in codes], [("given", "int64")])
             listed = exp.In(this=col(key), query=exp.select(col("given")).from_(table(given)).subquery())

@@ -14,12 +14,13 @@ Kind = Literal["int64", "int32", "bool", "double", "string", "map"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; null where the member is absent."""
+    """One column; null where the member is absent. `free` texts are people's: as JSON they may need escapes."""
 
     name: str
     kind: Kind
     doc: str
     path: tuple[str, ...] | None = None
+    free: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ CONCEPTS = Table(
     (
         *_STATE,
         Column("type", "string", "the exact ref of its Concept Type", ("schema_ref",)),
-        Column("key", "string", "its key", ("key",)),
-        Column("name", "string", "its name", ("name",)),
-        Column("canonical_id", "string", "its canonical id", ("canonical_id",)),
+        Column("key", "string", "its key", ("key",), free=True),
+        Column("name", "string", "its name", ("name",), free=True),
+        Column("canonical_id", "string", "its canonical id", ("canonical_id",), free=True),
         Column("merged_into", "int64", "the code of the Concept it was merged into (§11)"),
         _FIELDS,
         _ELEMENT,
@@ -114,9 +115,9 @@ EVIDENCE = Table(
     "Evidence (§15), a row a state, without the payload",
     (
         *_STATE,
-        Column("evidence_class", "string", "its class", ("evidence_class",)),
-        Column("content_digest", "string", "the digest of its content", ("content_digest",)),
-        Column("media_type", "string", "the media type of its content", ("media_type",)),
+        Column("evidence_class", "string", "its class", ("evidence_class",), free=True),
+        Column("content_digest", "string", "the digest of its content", ("content_digest",), free=True),
+        Column("media_type", "string", "the media type of its content", ("media_type",), free=True),
         Column("observed_at", "string", "when it was observed, a timestamp", ("observed_at",)),
         Column("status", "string", "active or corrected", ("lifecycle", "status")),
         _FIELDS,
@@ -129,7 +130,7 @@ ACTIVITIES = Table(
     "Activities (§16), a row a state",
     (
         *_STATE,
-        Column("activity_class", "string", "its class", ("activity_class",)),
+        Column("activity_class", "string", "its class", ("activity_class",), free=True),
         Column("status", "string", "pending, running, completed, failed or cancelled", ("status",)),
         Column("started_at", "string", "when it started, a timestamp", ("started_at",)),
         Column("ended_at", "string", "when it ended, a timestamp", ("ended_at",)),

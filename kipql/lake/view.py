@@ -14,7 +14,7 @@ from sqlglot import exp
 from kipql.exec.terms import symbol_lineage
 from kipql.lake import layout
 from kipql.lake.cells import text
-from kipql.lake.lower.sql import Sql, among, col, eq, every, gt, is_null, le, lit, named, some, table
+from kipql.lake.lower.sql import Sql, among, col, eq, every, holds, le, lit, named, table
 from kipql.limits import Limits
 from kipql.model import CONCEPT, KINDS, Concept, parse_id
 from kipql.plan import nodes
@@ -269,8 +269,7 @@ class LakeView:
 
     def held(self, each: layout.Table, *columns: Sql) -> exp.Select:
         """Columns of what a table holds at the sequence."""
-        open_ = some((is_null(col("seq_to")), gt(col("seq_to"), lit(self.seq))))
-        return exp.select(*columns).from_(table(each.name)).where(every((le(col("seq_from"), lit(self.seq)), open_)))
+        return exp.select(*columns).from_(table(each.name)).where(holds(self.seq))
 
     def _states(self, each: layout.Table, *conditions: Sql) -> list[tuple[int, str, bool]]:
         select = self.held(each, col("code"), col("state"), col("recalled")).where(every(conditions))

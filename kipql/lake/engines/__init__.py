@@ -13,7 +13,7 @@ from kipql.errors import KipError
 from kipql.lake import layout
 from kipql.lake.cells import TOLD
 from kipql.lake.door import as_kip
-from kipql.lake.lower.sql import Sql, coalesce, col, eq, every, lit, named, null, table
+from kipql.lake.lower.sql import Sql, coalesce, col, eq, every, left_joined, lit, named, null, table
 from kipql.spans import Span
 
 Row = tuple[Any, ...]
@@ -97,7 +97,7 @@ def view_of(each: layout.Table, source: Sql | None, ends: bool) -> exp.Select:
     if not ends or "seq_from" not in each.names or each is layout.ENDS or each in layout.WHOLE:
         return select.select(*(col(name, "t") for name in each.names))
     on = every(eq(col(name, "e"), col(name, "t")) for name in ("code", "seq_from"))
-    select = select.join(table(layout.ENDS.name, "e"), on=on, join_type="left")
+    left_joined(select, table(layout.ENDS.name, "e"), on)
     closed = named(coalesce(col("seq_to", "t"), col("seq_to", "e")), "seq_to")
     return select.select(*(closed if name == "seq_to" else col(name, "t") for name in each.names))
 

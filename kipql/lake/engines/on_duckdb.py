@@ -20,7 +20,7 @@ from kipql.lake import layout
 from kipql.lake.cells import FUNCTIONS, TOLD
 from kipql.lake.door import malformed
 from kipql.lake.engines import Row, files, retold, told, view_of
-from kipql.lake.lower.sql import named, table
+from kipql.lake.lower.sql import everything, named, table
 from kipql.lake.manifest import Manifest
 from kipql.lake.parts import arrow_of
 
@@ -83,7 +83,7 @@ class DuckDB:
         given = "given"
         self._connection.register(given, arrow_of(rows, columns))
         try:
-            return self.keep(exp.select("*").from_(table(given)))
+            return self.keep(everything().from_(table(given)))
         finally:
             self._connection.unregister(given)
 

@@ -4,7 +4,6 @@ Sessions of one process share what Spark starts; each opened Space has a session
 server of Spark Connect does not do is refused by name, as everywhere.
 """
 
-import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -14,17 +13,18 @@ from typing import Any
 
 from sqlglot import exp
 
+import kipql
 from kipql.errors import KipError
 from kipql.extras import need
 from kipql.lake import layout
 from kipql.lake.cells import FUNCTIONS
 from kipql.lake.engines import Row, retold, told, view_of
+from kipql.lake.engines.classic import LOCAL, driven
 from kipql.lake.engines.connect import connected, is_connect
 from kipql.lake.lower.sql import table
 from kipql.lake.manifest import Manifest
 
 DIALECT = "spark"
-LOCAL = "local[*]"
 _CLASSES = {
     "VARCHAR": "StringType",
     "BIGINT": "LongType",
@@ -40,14 +40,16 @@ _COLUMNS: dict[layout.Kind, str] = {
     "string": "string",
     "map": "map<string,string>",
 }
+_STARTED = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+"""Settings of a Spark that is started here."""
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.ansi.enabled": "true",  # a conversion that fails is an error
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.shuffle.partitions": "8",  # a Space of a lake is small for Spark; adaptive execution splits large ones
 }
+"""Settings of each session."""
 _LACKING = {
     "No module named 'kipql": "have no kipql",
     "[PYTHON_VERSION_MISMATCH]": "have another Python than this process",
@@ -68,7 +70,7 @@ class Spark:
         try:
             with _failing():
                 for function in FUNCTIONS:
-                    self._session.udf.register(function.name, told(function.call), _type(function.gives))
+                    self._session.udf.register(function.name, _shipped(function.call), _type(function.gives))
                 has_ends = bool(manifest.of(layout.ENDS.name))
                 for each in (layout.ENDS, *(one for one in layout.TABLES if one is not layout.ENDS)):
                     self._define(each, [lake / part.path for part in manifest.of(each.name)], has_ends)
@@ -132,6 +134,22 @@ class Spark:
         self._frame(view_of(each, source, ends)).createOrReplaceTempView(each.name)
 
 
+def _shipped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as workers run it, out of their own kipql: of another version it might mean something else."""
+    version = kipql.__version__
+
+    def call_(*args: Any) -> Any:
+        if kipql.__version__ != version:
+            raise KipError(
+                "UnsupportedCapability",
+                f"Spark's Python workers have kipql {kipql.__version__}, and this process has {version}",
+                hint="install the same one everywhere (docs/scale.md)",
+            )
+        return function(*args)
+
+    return told(call_)
+
+
 def reach(master: str | None) -> None:
     """Raises UnsupportedCapability without pyspark, MemoryUnavailable where Spark can not be reached."""
     _, stop = _session(master)
@@ -162,26 +180,27 @@ def _as_kip(error: Exception) -> KipError:
 
 
 def _session(master: str | None) -> tuple[Any, Callable[[], None]]:
-    """A session, and what gives it up: one of this process is left to the Spark that all of them share."""
+    """A session with the settings, and what gives it up: one of this process is left to the Spark that all share."""
     need("spark", "pyspark")
-    from pyspark.sql import SparkSession
-
-    where = master or LOCAL
+    session: Any
+    stop: Callable[[], None]
     try:
-        if is_connect(where):
-            session = connected(where, _SETTINGS)
-            return session, session.stop
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder: Any = SparkSession.builder.appName("kipql")
-        for name, value in _SETTINGS.items():
-            builder = builder.config(name, value)
-        session = builder.master(where).getOrCreate().newSession()
-        session.sparkContext.setLogLevel("ERROR")
-        return session, _nothing
+        if master is not None and is_connect(master):
+            session = connected(master)
+            stop = session.stop
+        else:
+            session, stop = driven(master, _STARTED), _nothing
+        try:
+            for name, value in _SETTINGS.items():
+                session.conf.set(name, value)
+        except BaseException:
+            stop()
+            raise
+        return session, stop
     except KipError:
         raise
     except Exception as error:
-        raise KipError("MemoryUnavailable", f"Spark at {where} could not be reached: {error}") from error
+        raise KipError("MemoryUnavailable", f"Spark at {master or LOCAL} could not be reached: {error}") from error
 
 
 def _type(name: str) -> Any:

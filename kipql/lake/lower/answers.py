@@ -5,7 +5,7 @@ sums no floats exactly. Groups are few, so that they are sorted and cut when the
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 Read = Callable[[Row], Any]
+
+EXTREMES = ("MIN", "MAX")
+"""Aggregates of which each value counts once, however often it is there."""
 
 
 @dataclass(slots=True)
@@ -109,7 +112,7 @@ def _solutions(low: Lowering, relation: Relation, engine: "Engine", wanted: int 
         select = select.order_by(*order, *(_ordered(col(name), False) for name in ties))
     if wanted is not None:
         select = select.limit(wanted)
-    return [tuple(read(row) for read in shown.reads) for row in engine.rows(low.tree(select))]
+    return [tuple(read(row) for read in shown.reads) for row in engine.rows(low.tree(select, last=True))]
 
 
 def _ordered(one: Sql, descending: bool) -> exp.Ordered:
@@ -161,7 +164,7 @@ def _groups(low: Lowering, relation: Relation, engine: "Engine", budget: Budget)
     keys: list[Sql] = []
     for item in low.plan.items:
         if isinstance(item, nodes.Aggregate):
-            shown.reads.append(_aggregate(expressions, item, shown))
+            shown.reads.append(_aggregate(expressions, item, shown, budget))
         else:
             shown.reads.append(_item(low, expressions, item, shown, keys))
     select = exp.select(*(named(value, f"c{at}") for at, value in enumerate(shown.columns)))
@@ -170,7 +173,7 @@ def _groups(low: Lowering, relation: Relation, engine: "Engine", budget: Budget)
         select = select.group_by(*keys)
     elif any(not isinstance(item, nodes.Aggregate) for item in low.plan.items):  # keys that are constants
         select = select.having(exp.GT(this=exp.Count(this=exp.Star()), expression=lit(0)))
-    fetched = engine.rows(low.tree(select.limit(budget.limits.buffered + 1)))
+    fetched = engine.rows(low.tree(select.limit(budget.limits.buffered + 1), last=True))
     budget.buffer(len(fetched) + sum(len(held) - 1 for row in fetched for held in row if isinstance(held, list)))
     found = [tuple(read(row) for read in shown.reads) for row in fetched]
     found.sort(key=repr)  # an order of its own, the same on every engine
@@ -179,7 +182,7 @@ def _groups(low: Lowering, relation: Relation, engine: "Engine", budget: Budget)
     return sorted_by(found, [[row[place] for row in found] for place in places], order, budget) if order else found
 
 
-def _aggregate(expressions: Expressions, item: nodes.Aggregate, shown: Shown) -> Read:
+def _aggregate(expressions: Expressions, item: nodes.Aggregate, shown: Shown, budget: Budget) -> Read:
     value = expressions.value(item.operand)
     operand = value.sql if value.kind in ("code", "text", "number") else cell_of(value)
     if isinstance(item.operand, nodes.Load):
@@ -188,14 +191,22 @@ def _aggregate(expressions: Expressions, item: nodes.Aggregate, shown: Shown) ->
         counted = exp.Distinct(expressions=[operand]) if item.distinct else operand
         at = shown.add(exp.Count(this=counted))
         return lambda row: int(row[at])
-    at = shown.add(exp.ArrayAgg(this=cell_of(value)))
+    inputs = cell_of(value)
+    at = shown.add(exp.ArrayAgg(this=exp.Distinct(expressions=[inputs]) if item.function in EXTREMES else inputs))
     finish, where = AGGREGATES[item.function], item.where
 
     def read(row: Row) -> Any:
-        inputs = [value_of(cell) for cell in row[at] or () if cell is not None]
-        return finish(inputs, where) if inputs else None
+        found = [value_of(cell) for cell in _looked(row[at] or (), budget) if cell is not None]
+        return finish(found, where) if found else None
 
     return read
+
+
+def _looked(cells: Sequence[str | None], budget: Budget) -> Iterator[str | None]:
+    """Cells, with a look at the clock now and then: a group may have millions."""
+    for at in range(0, len(cells), Budget.STRIDE):
+        budget.check()
+        yield from cells[at : at + Budget.STRIDE]
 
 
 # --- items --------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from kipql.exec.operators.belief import Believer
 from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL, text
 from kipql.lake.layout import Kind
 from kipql.lake.lower.draft import Draft
-from kipql.lake.lower.sql import col, eq, named, same, table
+from kipql.lake.lower.sql import col, eq, everything, named, same, table
 from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import Want, unsupported
 from kipql.model import PROPOSITION, kind_of
@@ -43,7 +43,7 @@ def believe(low: Lowering, operator: nodes.Projected, relation: Relation) -> Rel
     keys = list(dict.fromkeys(places.values()))
     alone = relation.name in low.units
     if not alone:
-        relation = replace(relation, name=low.keep(exp.select("*").from_(table(relation.name))))
+        relation = replace(relation, name=low.keep(everything().from_(table(relation.name))))
     wants = list(low.along(operator.variable))
     targets = [()] if alone else _targets(low, relation, keys)
     rows = _beliefs(low, operator, terms, places, targets, [want for want, _ in wants])

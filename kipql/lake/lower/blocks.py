@@ -7,7 +7,22 @@ from sqlglot import exp
 from kipql.lake.lower import beliefs, edges, paths, patterns
 from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.expressions import Expressions
-from kipql.lake.lower.sql import Sql, coalesce, col, eq, every, is_null, lit, named, null, same, some, table
+from kipql.lake.lower.sql import (
+    Sql,
+    coalesce,
+    col,
+    eq,
+    every,
+    everything,
+    is_null,
+    left_joined,
+    lit,
+    named,
+    null,
+    same,
+    some,
+    table,
+)
 from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import kinds, unsupported, used
 from kipql.plan import nodes
@@ -88,7 +103,7 @@ def _maybe(low: Lowering, inner: nodes.Block, relation: Relation) -> Relation:
     start, keys = _inside(low, inner, relation)
     found = block(low, inner, start)
     draft = Draft(low, relation)
-    draft.select = draft.select.join(table(found.name, "b"), on=_agree(keys), join_type="left")
+    left_joined(draft.select, table(found.name, "b"), _agree(keys))
     for name in found.scope:
         held = relation.scope.get(name)
         if held:
@@ -111,7 +126,7 @@ def _either(low: Lowering, operator: nodes.Either, relation: Relation) -> Relati
     columns = [*low.all_columns(names), *left.carry]
     sides = [_aligned(low, side, names, columns) for side in (left, right)]
     both = exp.union(*sides, distinct=True)
-    step = low.step(exp.select("*").from_(both.subquery("u")))
+    step = low.step(everything().from_(both.subquery("u")))
     return Relation(step, scope, left.carry)
 
 

@@ -6,7 +6,22 @@ from sqlglot import exp
 
 from kipql.lake import layout
 from kipql.lake.lower.along import filled
-from kipql.lake.lower.sql import TEXT, Sql, coalesce, col, eq, every, is_null, lit, named, null, some, table
+from kipql.lake.lower.sql import (
+    TEXT,
+    Sql,
+    coalesce,
+    col,
+    crossed,
+    eq,
+    every,
+    is_null,
+    left_joined,
+    lit,
+    named,
+    null,
+    some,
+    table,
+)
 from kipql.lake.lower.steps import TERM, Lowering, Relation
 from kipql.lake.lower.wants import Want
 
@@ -39,12 +54,12 @@ class Draft:
         """Join a step where its columns are what is said, or nothing is; its alias."""
         alias = self.alias()
         conditions = every(eq(col(name, alias), value) for name, value in on.items())
-        self.select.join(table(step, alias), on=conditions, join_type="left", copy=False)
+        left_joined(self.select, table(step, alias), conditions)
         return alias
 
     def join(self, step: str, alias: str) -> None:
         """Join a step; its conditions come later."""
-        self.select.join(table(step, alias), join_type="cross", copy=False)
+        crossed(self.select, table(step, alias))
 
     def when(self, *conditions: Sql) -> None:
         """Keep only what satisfies these."""

@@ -6,6 +6,7 @@ A typed column where it says exactly what the member reads; the map of attribute
 import json
 from collections.abc import Callable, Mapping
 
+from kipql.exec.fields import WRITTEN
 from kipql.lake import layout
 from kipql.lake.lower.sql import (
     Sql,
@@ -34,8 +35,6 @@ from kipql.store.elements import MEMBERS
 Steps = tuple[str | int, ...]
 
 _COMMON = ("id", "kind", "space_id", "client_key", "governance", "retention", "facets", "structural", "_system")
-_FREE = ("key", "name", "canonical_id", "evidence_class", "content_digest", "media_type", "activity_class")
-"""Columns with texts that people wrote: they may need escapes as JSON."""
 _ENDS = {
     PROPOSITION: {"subject": "subject", "canonical_subject": "csubject", "canonical_object": "cobject"},
     ASSERTION: {"proposition": "proposition", "asserted_by": "asserted_by"},
@@ -125,7 +124,7 @@ def _typed(kind: int, steps: Steps, at: str) -> Sql | None:
     for column in layout.STATE_TABLES[kind].columns:
         if column.path == steps:
             value = col(column.name, at)
-            return _CELLS[column.kind](value) if column.name not in _FREE else quote(value)
+            return quote(value) if column.free else _CELLS[column.kind](value)
     return None
 
 
@@ -151,7 +150,7 @@ _CELLS: Mapping[str, Callable[[Sql], Sql]] = {
 def _entered(steps: Steps, at: str, facets: Mapping[str, tuple[str, ...]]) -> Sql | None:
     """A member of attributes, Facets or a payload, from the map."""
     head = steps[0]
-    if head not in ("attributes", "facets", "payload") or len(steps) == 1:
+    if head not in WRITTEN or len(steps) == 1:
         return None
     if head == "facets" and steps[1] == GRADING_STATE:
         raise unsupported("the computed Facet GradingState", None)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from kipql.lake import layout
 from kipql.lake.lower.draft import Draft
 from kipql.lake.lower.patterns import bind_end, codes_of, held_term, path_end, with_terms
-from kipql.lake.lower.sql import Sql, among, coalesce, col, eq, every, lit, named, table
+from kipql.lake.lower.sql import Sql, among, coalesce, col, eq, every, everything, left_joined, lit, named, table
 from kipql.lake.lower.steps import Lowering, Relation
 from kipql.limits import exhausted
 from kipql.plan import nodes
@@ -22,7 +22,7 @@ def reach(low: Lowering, operator: nodes.Reach, relation: Relation) -> Relation:
     begin = operator.subject if forward else operator.object
     starts = _starts(low, begin, relation, operator.hops, forward)
     pairs = [_walk(low, starts, hop, forward) for hop in operator.hops]
-    whole = exp.select("*").from_(exp.union(*pairs, distinct=True).subquery("u")) if len(pairs) > 1 else pairs[0]
+    whole = everything().from_(exp.union(*pairs, distinct=True).subquery("u")) if len(pairs) > 1 else pairs[0]
     step = low.step(whole)
     draft = Draft(low, relation)
     known = {end: path_end(low, draft, term) for end, term in _ends(operator)}
@@ -75,8 +75,8 @@ def _starts(
     found = exp.select(named(col(end), "code")).from_(table(low.base(layout.PROPOSITIONS.name))).where(used)
     if not any(hop.low == 0 for hop in hops):
         return found.distinct()
-    everything = exp.union(found, *(_elements(low, each.name) for each in layout.STATE_TABLES), distinct=True)
-    return exp.select("*").from_(everything.subquery("u"))
+    both = exp.union(found, *(_elements(low, each.name) for each in layout.STATE_TABLES), distinct=True)
+    return everything().from_(both.subquery("u"))
 
 
 def _elements(low: Lowering, name: str) -> exp.Select:
@@ -85,7 +85,7 @@ def _elements(low: Lowering, name: str) -> exp.Select:
     code = col("code", "e")
     if name == layout.CONCEPTS.name and low.view.has_merges:
         on = eq(col("code", "i"), code)
-        found = found.join(table(low.base(layout.IDENTITIES.name), "i"), on=on, join_type="left")
+        left_joined(found, table(low.base(layout.IDENTITIES.name), "i"), on)
         code = coalesce(col("canonical", "i"), code.copy())
     return found.select(named(code, "code"))
 
@@ -94,7 +94,7 @@ def _values(codes: list[int]) -> exp.Select:
     parts = [exp.select(named(exp.cast(lit(code), "BIGINT"), "code")) for code in dict.fromkeys(codes)]
     if not parts:
         return exp.select(named(exp.cast(lit(0), "BIGINT"), "code")).where(exp.false())
-    return parts[0] if len(parts) == 1 else exp.select("*").from_(exp.union(*parts, distinct=True).subquery("u"))
+    return parts[0] if len(parts) == 1 else everything().from_(exp.union(*parts, distinct=True).subquery("u"))
 
 
 def _walk(low: Lowering, starts: exp.Select, hop: nodes.Hop, forward: bool) -> exp.Select:
@@ -117,7 +117,7 @@ def _walk(low: Lowering, starts: exp.Select, hop: nodes.Hop, forward: bool) -> e
         found.append(level)
         hops += 1
     parts = [exp.select(col("first"), col("last")).from_(table(name)) for name in found]
-    return parts[0] if len(parts) == 1 else exp.select("*").from_(exp.union(*parts, distinct=False).subquery("u"))
+    return parts[0] if len(parts) == 1 else everything().from_(exp.union(*parts, distinct=False).subquery("u"))
 
 
 def _admit(low: Lowering, hops: int) -> None:

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from kipql.exec.fields import WRITTEN
 from kipql.exec.terms import canonical_terms, constant_terms, known_element, known_proposition
 from kipql.lake import layout
 from kipql.lake.cells import text
@@ -32,9 +33,6 @@ from kipql.lake.lower.wants import unsupported
 from kipql.model import EVIDENCE, PROPOSITION
 from kipql.plan import nodes
 from kipql.values import canonical_literal, json_type
-
-_WRITABLE = ("attributes", "facets", "payload")
-
 
 # --- elements -----------------------------------------------------------------------------------------
 
@@ -95,7 +93,7 @@ def _test(low: Lowering, draft: Draft, kind: int, test: nodes.Test) -> None:
 def _member(low: Lowering, kind: int, steps: nodes.Steps, *, there: bool = False) -> Sql:
     if not members.has(kind, steps):
         return null("VARCHAR")
-    written = there and steps[0] in _WRITABLE and len(steps) > 1
+    written = there and steps[0] in WRITTEN and len(steps) > 1
     return members.member(kind, steps, "k", low.view.facet_refs(), there=written)
 
 

@@ -73,6 +73,11 @@ def not_null(value: Sql) -> Sql:
     return exp.Not(this=is_null(value))
 
 
+def holds(seq: int) -> Sql:
+    """Whether a row of a table with `seq_from` holds at a sequence: `[seq_from, seq_to)`."""
+    return every((le(col("seq_from"), lit(seq)), some((is_null(col("seq_to")), gt(col("seq_to"), lit(seq))))))
+
+
 def among(value: Sql, values: Sequence[Sql]) -> Sql:
     """`value IN (...)`; FALSE for no values."""
     return exp.In(this=value, expressions=list(values)) if values else exp.false()
@@ -149,6 +154,23 @@ def quoted(text: Sql) -> Sql:
     """The JSON of a text that needs no escapes."""
     mark = exp.Literal.string('"')
     return concat(mark, text, mark.copy())
+
+
+def everything() -> exp.Select:
+    """SELECT *; what `exp.select("*")` makes, which reads a text."""
+    return exp.Select(expressions=[exp.Star()])
+
+
+def crossed(select: exp.Select, other: exp.Table) -> exp.Select:
+    """The SELECT, every row with every row of another table."""
+    select.append("joins", exp.Join(this=other, kind="CROSS"))
+    return select
+
+
+def left_joined(select: exp.Select, other: exp.Table, on: Sql) -> exp.Select:
+    """The SELECT, with the row of another table where there is one."""
+    select.append("joins", exp.Join(this=other, side="LEFT", on=on))
+    return select
 
 
 def named(value: Sql, name: str) -> Sql:

@@ -18,15 +18,13 @@ from kipql.lake.lower.sql import (
     coalesce,
     col,
     eq,
-    every,
-    gt,
-    is_null,
-    le,
+    everything,
+    holds,
+    left_joined,
     lit,
     named,
-    some,
     table,
-)  # fmt: skip
+)
 from kipql.lake.lower.wants import Want, elements_only, wanted
 from kipql.model import KINDS
 from kipql.plan import nodes
@@ -90,12 +88,13 @@ class Lowering:
         self.steps.append((name, select))
         return name
 
-    def tree(self, select: exp.Select) -> exp.Select:
-        """A SELECT with the steps before it."""
-        whole = select.copy()
+    def tree(self, select: exp.Select, *, last: bool = False) -> exp.Select:
+        """A SELECT with the steps before it; the `last` one takes them along."""
+        whole = select if last else select.copy()
         for name, step in self.steps:
             base = False if name in self._bases.values() else None  # read where it is used, with what is asked there
-            whole.with_(exp.to_identifier(name, quoted=True), as_=step.copy(), materialized=base, copy=False)
+            taken = step if last else step.copy()
+            whole.with_(exp.to_identifier(name, quoted=True), as_=taken, materialized=base, copy=False)
         return whole
 
     def keep(self, select: exp.Select) -> str:
@@ -130,9 +129,7 @@ class Lowering:
         return known
 
     def _at(self, name: str) -> exp.Select:
-        seq = self.view.seq
-        ends = some((is_null(col("seq_to")), gt(col("seq_to"), lit(seq))))
-        return exp.select("*").from_(table(name)).where(every((le(col("seq_from"), lit(seq)), ends)))
+        return everything().from_(table(name)).where(holds(self.view.seq))
 
     def _propositions(self) -> exp.Select:
         """With `csubject` and `cobject`, the canonical ends."""
@@ -144,7 +141,7 @@ class Lowering:
         found = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("p", quoted=True))).from_(table(at, "p"))
         for end, alias in (("subject", "i"), ("object", "j")):
             on = eq(col("code", alias), col(end, "p"))
-            found = found.join(table(identities, alias), on=on, join_type="left")
+            left_joined(found, table(identities, alias), on)
             canonical = coalesce(col("canonical", alias), col(end, "p"))
             found = found.select(named(canonical, f"c{end}"))
         return found
@@ -157,7 +154,7 @@ class Lowering:
             merged = exp.select(col("code"), col("canonical")).from_(identities)
             itself = exp.select(named(col("canonical"), "code"), col("canonical")).from_(identities.copy())
             both = exp.union(merged, itself, distinct=True)
-            known = self._bases["~same"] = self.step(exp.select("*").from_(both.subquery("u")))
+            known = self._bases["~same"] = self.step(everything().from_(both.subquery("u")))
         return known
 
     def unit(self) -> Relation:
