@@ -27,6 +27,7 @@ from kipql.values import Json, canonical_string, json_type
 
 ELEMENT, SYMBOL, EDGE, BELIEF = "@", "$", ">", "%"
 Text = str | None
+_ENCODE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 class Projected(Virtual):
@@ -41,7 +42,7 @@ class Projected(Virtual):
 
 def text(value: Json) -> str:
     """The one text of a JSON value."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ENCODE(value)
 
 
 def value(cell: Text) -> Any:

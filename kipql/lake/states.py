@@ -118,7 +118,7 @@ def write_states(states: States, found: Iterator[tuple[int, int, int | None]], p
         view = states.at(low)
         record = view.record(code)
         kind = code & 7
-        wire = element(view, code)
+        wire = element(view, code, record)
         payload = wire.pop("payload", None) if kind == EVIDENCE else None
         entered = fields({"attributes": wire.get("attributes"), "facets": wire["facets"]})
         put(

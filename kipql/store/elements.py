@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from kipql.store.view import View
 
 
-def element(view: "View", code: int) -> dict[str, Json]:
-    """The whole element, as a new dict the caller may keep."""
-    record = view.record(code)
+def element(view: "View", code: int, record: AnyRecord | None = None) -> dict[str, Json]:
+    """The whole element, as a new dict the caller may keep; of its record where the caller has that."""
+    record = record or view.record(code)
     head = {"id": element_id(code), "kind": KINDS[code & 7], "space_id": view.space_id}
     if record.client_key is not None:
         head["client_key"] = record.client_key

@@ -77,11 +77,11 @@ def told(function: Callable[..., Any]) -> Callable[..., Any]:
     return call_
 
 
-def retold(error: Exception, engine: str) -> KipError:
-    """The KipError that an engine's error carries; else what the engine says, as one of ours."""
+def retold(error: Exception, engine: str, said: str | None = None) -> KipError:
+    """The KipError that an engine's error carries; else what the engine `said`, as one of ours."""
     found = re.search(f"{TOLD}(.*?){TOLD}", str(error), re.DOTALL)
     if found is None:
-        first_line = next(iter(str(error).splitlines()), type(error).__name__)
+        first_line = next(iter((said or str(error)).splitlines()), type(error).__name__)
         return KipError("MemoryUnavailable", f"{engine} could not run the query: {first_line[:500]}")
     data = json.loads(found[1])
     span = None if data.get("span") is None else Span(*data["span"])

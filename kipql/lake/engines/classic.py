@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kipql.errors import KipError
-from kipql.lake.engines.reaching import reach
+from kipql.lake.engines.listening import must_listen
 
 LOCAL = "local[*]"
 SCHEME = "spark://"
@@ -52,6 +52,6 @@ def _started(where: str, settings: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
     if where.startswith(SCHEME):
-        reach("Spark", where, where.removeprefix(SCHEME).split(","), PORT)
+        must_listen("Spark", where, where.removeprefix(SCHEME).split(","), PORT)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return SparkSession.builder.appName("kipql").config(map={**settings, **QUIET}).master(where).getOrCreate()

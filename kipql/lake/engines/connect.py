@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kipql.errors import KipError
-from kipql.lake.engines.reaching import reach
+from kipql.lake.engines.listening import must_listen
 
 SCHEME = "sc://"
 PORT = 15002
@@ -25,7 +25,7 @@ def connected(master: str) -> Any:
     Raises UnsupportedCapability without Connect's packages, MemoryUnavailable where no server answers.
     """
     session_class, policy = _client()
-    reach("Spark Connect", master, [urlsplit(master).netloc], PORT)
+    must_listen("Spark Connect", master, [urlsplit(master).netloc], PORT)
     session = session_class.builder.remote(master).create()
     session.client.set_retry_policies([policy(**RETRIES)])
     return session

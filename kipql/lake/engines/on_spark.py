@@ -176,7 +176,13 @@ def _as_kip(error: Exception) -> KipError:
                 f"Spark's Python workers {what}",
                 hint=f"they need this kipql and Python {sys.version_info[0]}.{sys.version_info[1]} (docs/scale.md)",
             )
-    return retold(error, "Spark")
+    return retold(error, "Spark", _details(error))
+
+
+def _details(error: Exception) -> str | None:
+    """What a server's error says, without the protocol around it; None of any other error."""
+    details = getattr(error.__context__, "details", None)
+    return str(details()) if callable(details) else None
 
 
 def _session(master: str | None) -> tuple[Any, Callable[[], None]]:

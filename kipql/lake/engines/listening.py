@@ -10,7 +10,7 @@ REACHED = 10.0
 """Seconds in which a server takes a connection."""
 
 
-def reach(what: str, master: str, hosts: Sequence[str], port: int) -> None:
+def must_listen(what: str, master: str, hosts: Sequence[str], port: int) -> None:
     """Raises MemoryUnavailable where none of the hosts, `host` or `host:port`, takes a connection."""
     failed = ""
     for host in hosts:

@@ -6,13 +6,8 @@ import pytest
 
 import kipql
 from kipql.errors import KipError
-from kipql.lake.engines import on_spark, reaching, retold
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
+from kipql.lake.engines import listening, on_spark, retold
+from tests.lake.spark import free_port
 
 
 @pytest.mark.parametrize(
@@ -28,24 +23,24 @@ def free_port() -> int:
 def test_a_host_where_nothing_listens_is_told_at_once(hosts: list[str], problem: str) -> None:
     given = [host.format(free=free_port()) for host in hosts]
     with pytest.raises(KipError) as raised:
-        reaching.reach("Spark", "spark://there", given, 7077)
+        listening.must_listen("Spark", "spark://there", given, 7077)
     assert raised.value.code == "MemoryUnavailable"
     assert raised.value.message == f"Spark at spark://there could not be reached: {problem}"
 
 
 def test_one_of_several_masters_is_enough() -> None:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        port = listening.getsockname()[1]
-        reaching.reach("Spark", "spark://there", [f"127.0.0.1:{free_port()}", f"127.0.0.1:{port}"], 7077)
+    with socket.socket() as taking:
+        taking.bind(("127.0.0.1", 0))
+        taking.listen()
+        port = taking.getsockname()[1]
+        listening.must_listen("Spark", "spark://there", [f"127.0.0.1:{free_port()}", f"127.0.0.1:{port}"], 7077)
 
 
 def test_the_port_is_the_usual_one_where_none_is_said() -> None:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        reaching.reach("Spark", "spark://there", ["127.0.0.1"], listening.getsockname()[1])
+    with socket.socket() as taking:
+        taking.bind(("127.0.0.1", 0))
+        taking.listen()
+        listening.must_listen("Spark", "spark://there", ["127.0.0.1"], taking.getsockname()[1])
 
 
 def test_workers_with_another_kipql_run_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,3 +53,20 @@ def test_workers_with_another_kipql_run_nothing(monkeypatch: pytest.MonkeyPatch)
     told = retold(raised.value, "Spark")
     assert told.code == "UnsupportedCapability"
     assert told.message == f"Spark's Python workers have kipql 0.0.9, and this process has {here}"
+
+
+class Rpc(Exception):
+    """As gRPC's: what it says stands in `details`, its text is the whole protocol."""
+
+    def details(self) -> str:
+        return "failed to connect to all addresses"
+
+
+def test_a_server_that_goes_away_is_told_in_its_own_words() -> None:
+    with pytest.raises(KipError) as raised, on_spark._failing():
+        try:
+            raise Rpc("<_MultiThreadedRendezvous of RPC that terminated with:")
+        except Rpc as error:
+            raise RuntimeError(str(error)) from None
+    assert raised.value.code == "MemoryUnavailable"
+    assert raised.value.message == "Spark could not run the query: failed to connect to all addresses"
