@@ -113,9 +113,9 @@ def _lake(settings: Settings, asked: Asked) -> list[LakeSpace]:
         problem = f"the lake has no Space {' or '.join(asked.patterns)}" if known else f"{asked.folder} is no lake"
         raise KipError("NotFoundOrNotVisible", problem, hint=f"its Spaces: {', '.join(known[:10])}" if known else None)
     if asked.engine == SPARK:
-        from kipql.lake.engines.on_spark import reach
+        from kipql.lake.engines.on_spark import check_reachable
 
-        reach(asked.master)
+        check_reachable(asked.master)
     threads = None if settings.jobs == 1 else max(1, (os.cpu_count() or 1) // settings.jobs)
     return [LakeSpace(asked.folder, name, asked.engine, asked.master, threads) for name in names]
 

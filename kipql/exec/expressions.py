@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from kipql.errors import KipError
 from kipql.exec import fields
-from kipql.exec.terms import SYMBOL_FIELDS, cell_value, literal_json, symbol_value
+from kipql.exec.terms import cell_value, literal_json, symbol_value
 from kipql.plan import nodes
-from kipql.plan.cells import NULL, Cell, EdgeBinding
+from kipql.plan.cells import NULL, Cell, EdgeBinding, Symbol, holds_symbol
 from kipql.plan.expressions import check_constant
 from kipql.plan.functions import registered
 from kipql.plan.logic import equal, negated, ordered, unequal
@@ -85,7 +85,7 @@ def _member(name: str, steps: tuple[str, ...], context: "Context") -> Evaluate:
     at, view = context.index[name], context.view
     if context.shapes[name] == "symbol":
         return lambda frame: None
-    if steps[-1] in SYMBOL_FIELDS:
+    if holds_symbol(steps):
         return lambda frame: symbol_or_null(view, fields.member(view, frame[at], steps))
     return lambda frame: fields.member(view, frame[at], steps)
 
@@ -100,8 +100,11 @@ def _retrieval(expression: nodes.Retrieval, context: "Context") -> Evaluate:
 
 
 def symbol_or_null(view: Any, ref: object) -> object:
-    """A field that holds an exact ref, as a symbol."""
-    return symbol_value(view, ref) if isinstance(ref, str) and ref.startswith("kip://") else ref
+    """A field that holds an exact ref, as a symbol; what is none stays what it is."""
+    if not isinstance(ref, str) or not ref.startswith("kip://"):
+        return ref
+    lineage = view.environment.known_lineage(ref)
+    return ref if lineage is None else Symbol(ref, lineage)
 
 
 def _apply(call: nodes.Apply, context: "Context") -> Evaluate:

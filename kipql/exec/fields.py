@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kipql.model import KINDS
-from kipql.plan.cells import Cell, Value, Virtual
+from kipql.plan.cells import WRITTEN, Cell, Value, Virtual
 from kipql.plan.logic import equal, reference
 from kipql.plan.nodes import Steps
 from kipql.store.fields import getter as store_getter
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from kipql.store.view import View
 
 Reader = Callable[["View", int], Json]
-WRITTEN = ("attributes", "facets", "payload")
-"""Members below which a null can stand as it was written, apart from one that is missing."""
 
 
 @lru_cache(maxsize=4_096)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kipql.store.view import View
 
 NO_LINEAGE = (1 << 20) - 1  # the number of a lineage that the Space does not use
-SYMBOL_FIELDS = ("schema_ref", "predicate_ref")
 
 
 def lineage_number(view: "View", lineage: str) -> int:

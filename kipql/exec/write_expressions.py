@@ -11,10 +11,10 @@ from kipql.exec.expressions import (
     placed,
     symbol_or_null,
 )
-from kipql.exec.terms import SYMBOL_FIELDS, cell_value, symbol_value, term_value
+from kipql.exec.terms import cell_value, symbol_value, term_value
 from kipql.model import ASSERTION, CONCEPT
 from kipql.plan import nodes
-from kipql.plan.cells import Ref
+from kipql.plan.cells import Ref, holds_symbol
 from kipql.plan.functions import registered
 from kipql.plan.logic import equal, negated, ordered, unequal
 
@@ -48,7 +48,7 @@ def value(expression: nodes.Expression, code: Emitter, scope: Scope) -> str:
             return _load(name, code, scope)
         case nodes.Member(name=name, steps=steps):
             text = member(name, steps, code, scope)
-            if steps[-1] in SYMBOL_FIELDS and code.shapes[name] != "symbol":
+            if holds_symbol(steps) and code.shapes[name] != "symbol":
                 return f"{code.helper(symbol_or_null)}(view, {text})"
             return text
         case nodes.Retrieval():

@@ -22,6 +22,7 @@ from kipql.model import parse_id
 from kipql.plan.cells import NULL, Ref, Symbol, Virtual
 from kipql.plan.functions import registered
 from kipql.plan.logic import equal, ordered
+from kipql.schema.refs import written_lineage
 from kipql.strength import effective_strength
 from kipql.values import Json, canonical_string, json_type
 
@@ -139,6 +140,15 @@ def cell_boxed(cell: Text, bounds: str) -> Text:
     return cell if code is None or code >> 3 >= json.loads(bounds)[code & 7] else f"{ELEMENT}{code}"
 
 
+def cell_symbol(cell: Text, renames: str) -> Text:
+    """As an expression sees a member that may hold an exact ref (§20.14); `renames` are the lineages that none spells."""
+    ref = cell_string(cell)
+    if ref is None or not ref.startswith("kip://"):
+        return cell
+    lineage = json.loads(renames).get(ref) or written_lineage(ref)
+    return cell if lineage is None else f"{SYMBOL}{lineage} {ref}"
+
+
 def cell_code(cell: Text, bounds: str) -> int | None:
     """The code of the element that an id names, if there is one."""
     found = value(cell)
@@ -236,6 +246,7 @@ FUNCTIONS = (
     Called("kip_quoted", cell_quoted, ("VARCHAR",), "VARCHAR"),
     Called("kip_number", cell_number, ("DOUBLE",), "VARCHAR"),
     Called("kip_boxed", cell_boxed, ("VARCHAR", "VARCHAR"), "VARCHAR"),
+    Called("kip_symbol", cell_symbol, ("VARCHAR", "VARCHAR"), "VARCHAR"),
     Called("kip_code", cell_code, ("VARCHAR", "VARCHAR"), "BIGINT"),
     Called("kip_literal", cell_literal, ("VARCHAR",), "VARCHAR"),
     Called("kip_unordered", cell_unordered, ("VARCHAR", "VARCHAR"), "INTEGER"),

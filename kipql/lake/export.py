@@ -182,9 +182,11 @@ def _code(view: "View", key: str) -> int:
 
 
 def _anchor(view: "View", head: int) -> str:
-    """A digest of the instants of the commits up to a sequence."""
-    instants = array("q", (view.graph.history.at(seq) for seq in range(1, head + 1)))
-    return hashlib.sha256(instants.tobytes()).hexdigest()
+    """A digest of the commits up to a sequence: their instants, and how many elements of each kind there were after
+    them. No purge changes it."""
+    history = view.graph.history
+    told = array("q", (number for seq in range(1, head + 1) for number in (history.at(seq), *history.bounds(seq))))
+    return hashlib.sha256(told.tobytes()).hexdigest()
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Lake:
         there was more; there is no cursor.
 
         Raises KipError as `Nexus.query`; ReadonlyViolation for a mutation, UnsupportedCapability for META and for what
-        no SQL engine is asked to do: SEARCH, cursors, computed members.
+        no SQL engine is asked to do: SEARCH, cursors, computed members, arrays and objects of variables in expressions.
         """
         return self.prepare(text).query(parameters, limits=limits, cancel=cancel)
 

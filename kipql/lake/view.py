@@ -18,6 +18,7 @@ from kipql.lake.lower.sql import Sql, among, col, eq, every, holds, le, lit, nam
 from kipql.limits import Limits
 from kipql.model import CONCEPT, KINDS, Concept, parse_id
 from kipql.plan import nodes
+from kipql.schema import refs
 from kipql.store.symbols import written_lineage
 from kipql.values import CanonicalReference, Json, Scalar, canonical_literal
 
@@ -174,6 +175,12 @@ class LakeView:
     def lineages(self) -> Mapping[str, str]:
         """Exact ref -> lineage of every Concept Type and Predicate that the lake holds."""
         return self._symbols
+
+    @cached_property
+    def renames(self) -> str:
+        """Exact ref -> lineage of every symbol whose ref spells another one, as JSON."""
+        known = self.environment.lineages.items()
+        return text({ref: lineage for ref, lineage in known if lineage != refs.written_lineage(ref)})
 
     def tells_apart(self) -> bool:
         """Whether each exact ref of the lake is the only one of its lineage, so that it alone says which it is."""

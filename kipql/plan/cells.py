@@ -6,7 +6,7 @@ edge, a belief). A *value* is what an expression works with: a JSON value, a `Re
 a Schema symbol; null, absent and unbound are all None.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from kipql.model import element_id
@@ -53,6 +53,18 @@ class Symbol(str):
         symbol = super().__new__(cls, ref)
         symbol.lineage = lineage
         return symbol
+
+
+WRITTEN = ("attributes", "facets", "payload")
+"""Members below which stands what people wrote: their names, their texts, their nulls."""
+
+SYMBOL_MEMBERS = ("schema_ref", "predicate_ref")
+"""Members of the wire that hold an exact Schema ref."""
+
+
+def holds_symbol(steps: Sequence[str | int]) -> bool:
+    """Whether the member at a path is a Schema symbol where it is an exact ref (§20.14)."""
+    return steps[-1] in SYMBOL_MEMBERS and steps[0] not in WRITTEN
 
 
 class Value:

@@ -179,10 +179,10 @@ class Lowering:
             case ast.Literal() | ast.Param():
                 return nodes.Const(self.slots.of(expression))
             case ast.Array(items=items):
-                return nodes.Listing(self.expressions(items, renames))
+                return nodes.Listing(self.expressions(items, renames), expression.span)
             case ast.Object(members=members):
                 values = self.expressions([member.value for member in members], renames)
-                return nodes.Record(tuple(member.name for member in members), values)
+                return nodes.Record(tuple(member.name for member in members), values, expression.span)
             case ast.Call(name=name, args=args):
                 return nodes.Apply(ascii_upper(name), self.expressions(args, renames), expression.span)
             case ast.Negate(operand=operand):

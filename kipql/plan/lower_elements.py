@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kipql.lang import ast
 from kipql.model import ASSERTION, CONCEPT, PROPOSITION
 from kipql.plan import nodes
+from kipql.plan.cells import SYMBOL_MEMBERS
 from kipql.plan.expressions import syntax
 from kipql.plan.functions import STRENGTH, VALIDITY
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 Renames = Mapping[str, str]
 
 REFERENCES = {ASSERTION: {"proposition": PROPOSITION, "asserted_by": CONCEPT}, CONCEPT: {"merged_into": CONCEPT}}
-SYMBOLS = ("schema_ref", "predicate_ref")
 STRENGTH_PATH = ("facets", "kip://profiles/cognitive-memory/MnemonicState", STRENGTH)
 VALIDITY_PATH = ("_system", VALIDITY)
 
@@ -69,7 +69,7 @@ class _Reader:
             self._bind(("id",), value, "id")
         elif name == "state":
             self._nested(("_system", "state"), value)
-        elif name in SYMBOLS and isinstance(value, ast.Var):
+        elif name in SYMBOL_MEMBERS and isinstance(value, ast.Var):
             self._bind((name,), value, "symbol")
         elif name in REFERENCES.get(self._kind, ()):
             self._reference(name, value)

@@ -98,6 +98,7 @@ class Listing(Node):
     """`[a, b]`."""
 
     items: tuple["Expression", ...]
+    where: Span = field(default=NOWHERE, compare=False)
 
 
 @node
@@ -106,6 +107,7 @@ class Record(Node):
 
     names: tuple[str, ...]
     items: tuple["Expression", ...]
+    where: Span = field(default=NOWHERE, compare=False)
 
 
 @node

@@ -135,11 +135,15 @@ class Environment:
         A ref of a package that is not active has the lineage it spells. Raises SchemaSymbolNotFound for what
         is no ref at all.
         """
-        known = self.lineages if kind is None else self._table(kind).lineages
-        lineage = known.get(ref) or refs.written_lineage(ref)
+        lineage = self.known_lineage(ref, kind)
         if lineage is None:
             raise KipError("SchemaSymbolNotFound", f"{ref!r} is not a symbol ref", hint='write "kip://path@1.0.0/Name"')
         return lineage
+
+    def known_lineage(self, ref: str, kind: type[Definition] | None = None) -> str | None:
+        """As `lineage`; None for what is no ref."""
+        known = self.lineages if kind is None else self._table(kind).lineages
+        return known.get(ref) or refs.written_lineage(ref)
 
     @property
     def concept_types(self) -> tuple[ConceptType, ...]:

@@ -78,14 +78,14 @@ class Reacher:
         return found
 
     def _walk(self, start: int, lineage: int, low: int, high: int | None, move: Move) -> dict[int, None]:
-        # Zero hops are the element itself (§45): not a Literal, and not an id that nothing has in this view.
-        level: dict[int, None] = {start: None} if low > 0 or self.view.exists(start) else {}
+        level: dict[int, None] = {start: None}
         hops = 0
         while hops < low and level:
             self._admit(hops)
             level = dict.fromkeys(end for code in level for end in move(code, lineage))
             hops += 1
-        found = dict(level)
+        # Zero hops are the element itself (§45): not a Literal, and not an id that nothing has in this view.
+        found = dict(level) if low > 0 or self.view.exists(start) else {}
         while level and (high is None or hops < high):
             fresh = dict.fromkeys(end for code in level for end in move(code, lineage) if end not in found)
             if fresh:

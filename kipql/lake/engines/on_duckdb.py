@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from kipql.errors import KipError
 from kipql.extras import need
 from kipql.lake import layout
 from kipql.lake.cells import FUNCTIONS, TOLD
@@ -52,6 +53,7 @@ class DuckDB:
         """Raises UnsupportedCapability without duckdb, MemoryDamaged where a file is missing or is none."""
         self._connection = _connected(threads)
         self._kept: list[str] = []
+        self._names = count()
         self.facts: dict[str, Any] = {}
         home = f"lake{next(_homes)}"
         self._left = weakref.finalize(self, _left, self._connection, home, os.getpid())
@@ -72,11 +74,11 @@ class DuckDB:
             return self._execute(select).fetchall()  # type: ignore[no-any-return]
 
     def keep(self, select: exp.Select) -> str:
-        name = f"kept{len(self._kept)}"
-        self._kept.append(name)
+        name = f"kept{next(self._names)}"
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         made = exp.Create(this=table(name), kind="TABLE", expression=select, properties=temporary)
         self._run(made)
+        self._kept.append(name)
         return name
 
     def put(self, rows: Sequence[Row], columns: Sequence[tuple[str, layout.Kind]]) -> str:
@@ -92,9 +94,10 @@ class DuckDB:
         return int(self.rows(counted)[0][0])
 
     def forget(self) -> None:
-        for name in self._kept:
-            self._run(exp.Drop(tables=[table(name)], kind="TABLE"))
-        self._kept = []
+        kept, self._kept = self._kept, []
+        for name in kept:
+            with suppress(KipError):  # what can not be dropped goes with the connection; the query's own error counts
+                self._run(exp.Drop(tables=[table(name)], kind="TABLE"))
 
     def interrupt(self) -> None:
         self._connection.interrupt()

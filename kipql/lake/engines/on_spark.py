@@ -150,7 +150,7 @@ def _shipped(function: Callable[..., Any]) -> Callable[..., Any]:
     return told(call_)
 
 
-def reach(master: str | None) -> None:
+def check_reachable(master: str | None) -> None:
     """Raises UnsupportedCapability without pyspark, MemoryUnavailable where Spark can not be reached."""
     _, stop = _session(master)
     stop()

@@ -17,7 +17,25 @@ from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL
 from kipql.lake.cells import value as value_of
 from kipql.lake.door import malformed
 from kipql.lake.lower.expressions import Expressions
-from kipql.lake.lower.sql import Sql, among, call, case, coalesce, col, eq, every, first, is_null, lit, named, table
+from kipql.lake.lower.sql import (
+    BIG,
+    Sql,
+    among,
+    call,
+    case,
+    coalesce,
+    col,
+    eq,
+    every,
+    first,
+    is_null,
+    lit,
+    named,
+    null,
+    same,
+    table,
+    unless_null_text,
+)
 from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.values import Val, cell_of, number_of, text_of
 from kipql.lake.lower.wants import Want
@@ -94,7 +112,8 @@ def distinct(low: Lowering, relation: Relation) -> Relation:
 # --- rows without groups ------------------------------------------------------------------------------
 
 
-def _solutions(low: Lowering, relation: Relation, engine: "Engine", wanted: int | None) -> list[Row]:
+def _solutions(low: Lowering, relation: Relation, engine: "Engine", wanted: int) -> list[Row]:
+    """The first rows in the order of the plan, and then of the cells of their variables: the same at every run."""
     expressions = Expressions(low, relation)
     shown = Shown([], [])
     for item in low.plan.items:
@@ -107,11 +126,8 @@ def _solutions(low: Lowering, relation: Relation, engine: "Engine", wanted: int 
     inner = exp.select(*listed, *sorted_by, *(col(name, "r") for name in ties), named(lit(1), "unit"))
     step = low.step(inner.from_(table(relation.name, "r")))
     select = exp.select(*(col(f"c{at}") for at in range(len(listed))), col("unit")).from_(table(step))
-    if keys or wanted is not None:
-        order = [_ordered(col(f"k{at}"), bool(key.args["desc"])) for at, key in enumerate(keys)]
-        select = select.order_by(*order, *(_ordered(col(name), False) for name in ties))
-    if wanted is not None:
-        select = select.limit(wanted)
+    order = [_ordered(col(f"k{at}"), bool(key.args["desc"])) for at, key in enumerate(keys)]
+    select = select.order_by(*order, *(_ordered(col(name), False) for name in ties)).limit(wanted)
     return [tuple(read(row) for read in shown.reads) for row in engine.rows(low.tree(select, last=True))]
 
 
@@ -247,6 +263,7 @@ def _load(low: Lowering, name: str, add: Callable[..., int]) -> Read:
     """A whole element, a Literal, a symbol, an edge or a value."""
     cell = col(low.columns[name], "r")
     columns = [col(low.column_of(name, Want(what)), "r") for what in ("whole", "payload", "literal")]
+    # A null that is bound is shown as one that is not, and they are one group (§44.6).
     if low.shapes[name] == "symbol":
         ref = col(low.column_of(name, Want("ref")), "r")
         if low.view.tells_apart():
@@ -255,12 +272,13 @@ def _load(low: Lowering, name: str, add: Callable[..., int]) -> Read:
         at = add(cell, ref)
         return lambda row: row[at + 1]
     if low.shapes[name] == "term":
-        at = add(cell, *columns)
+        code = cell if name in low.elements_only else case((same(columns[2], lit("null")), null(BIG)), other=cell)
+        at = add(code, *columns)
         return lambda row: _term(row[at], *row[at + 1 : at + 4])
     if low.shapes[name] == "belief":
         at = add(cell, columns[0])
         return lambda row: _json(row[at + 1])
-    at = add(cell, *columns, col(low.column_of(name, Want("ref")), "r"))
+    at = add(unless_null_text(cell), *columns, col(low.column_of(name, Want("ref")), "r"))
     return lambda row: _any(row[at], row[at + 1], row[at + 2], row[at + 4])
 
 

@@ -5,11 +5,12 @@ engine's own logic (`cells`), so that nothing is approximated.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp
 
 from kipql.exec.expressions import check_constants
-from kipql.lake.cells import limits_text, text
+from kipql.lake.cells import text
 from kipql.lake.lower.marks import element_cell, is_element_cell, is_symbol_cell
 from kipql.lake.lower.sql import (
     Sql,
@@ -32,6 +33,7 @@ from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.values import Val, bare, cell_of, is_equal, is_ordered, number_of, truth_of
 from kipql.lake.lower.wants import BOUNDS, Want, unsupported
 from kipql.plan import nodes
+from kipql.plan.cells import holds_symbol
 from kipql.plan.functions import STRENGTH
 from kipql.values import json_type
 
@@ -42,7 +44,7 @@ class Expressions:
     def __init__(self, low: Lowering, relation: Relation) -> None:
         self.low = low
         self.scope = relation.scope
-        self._limits = lit(limits_text(low.view.limits))
+        self._limits = lit(low.limits)
 
     # --- values
 
@@ -62,8 +64,20 @@ class Expressions:
                 return self._minus(self.value(operand))
             case nodes.Opposite() | nodes.Comparison() | nodes.Every() | nodes.Any():
                 return Val("truth", self.truth(expression))
+            case nodes.Listing() | nodes.Record():
+                return self._whole(expression)
             case _:
-                raise unsupported("an array or an object of values inside an expression", None)
+                raise AssertionError(f"{type(expression).__name__} is no expression as written")
+
+    def _whole(self, expression: nodes.Listing | nodes.Record) -> Val:
+        """An array or an object of constants."""
+        items = [self.value(item) for item in expression.items]
+        if any(item.kind != "constant" for item in items):
+            raise unsupported("an array or an object of variables inside an expression", expression.where)
+        held: Any = [item.constant for item in items]
+        if isinstance(expression, nodes.Record):
+            held = dict(zip(expression.names, held, strict=True))
+        return Val("constant", lit(text(held)), held)
 
     def _load(self, name: str) -> Val:
         if name not in self.scope:
@@ -108,10 +122,12 @@ class Expressions:
         if name not in self.scope or self.low.shapes[name] == "symbol":
             return Val("constant", lit(None))
         found = col(self.low.column_of(name, Want("member", steps)), "r")
-        if steps[-1] in ("schema_ref", "predicate_ref"):
-            ref = case((not_null(found), bare(found.copy())))
-            return Val("symbol", ref, lineage=self.low.lineage(ref.copy()))
-        return Val("cell", found)
+        if not holds_symbol(steps):
+            return Val("cell", found)
+        if self.low.shapes[name] != "term":  # a member of a value or of a belief: an exact ref, or anything
+            return Val("cell", call("kip_symbol", found, lit(self.low.view.renames)))
+        ref = case((not_null(found), bare(found.copy())))
+        return Val("symbol", ref, lineage=self.low.lineage(ref.copy()))
 
     def _bound(self, expression: nodes.Expression) -> Sql | None:
         """An exact end of valid time as bare text: what is inexact decides nothing."""
@@ -202,17 +218,19 @@ class Expressions:
                 return null("BOOLEAN")
 
     def _compare(self, op: str, left: nodes.Expression, right: nodes.Expression) -> Sql:
-        ends = (self._end(left, right), self._end(right, left))
-        if op in ("==", "!="):
+        same = op in ("==", "!=")
+        ends = (self._end(left, right, same), self._end(right, left, same))
+        if same:
             found = is_equal(*ends)
             return found if op == "==" else exp.Not(this=exp.Paren(this=found))
         return is_ordered(op, *ends)
 
-    def _end(self, expression: nodes.Expression, other: nodes.Expression) -> Val:
-        """An operand; an end of valid time is bare text where it meets a text or another end."""
+    def _end(self, expression: nodes.Expression, other: nodes.Expression, same: bool) -> Val:
+        """An operand; an end of valid time is bare text where it meets a text, or another end to be ordered with: of
+        two that are inexact only equality says anything."""
         bound = self._bound(expression)
         if bound is not None:
             meets_text = isinstance(other, nodes.Const) and isinstance(self.low.values[other.slot.index], str)
-            if meets_text or self._bound(other) is not None:
+            if meets_text or (not same and self._bound(other) is not None):
                 return Val("text", bound)
         return self.value(expression)

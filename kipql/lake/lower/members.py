@@ -6,7 +6,8 @@ A typed column where it says exactly what the member reads; the map of attribute
 import json
 from collections.abc import Callable, Mapping
 
-from kipql.exec.fields import WRITTEN
+from sqlglot import exp
+
 from kipql.lake import layout
 from kipql.lake.lower.sql import (
     Sql,
@@ -29,6 +30,7 @@ from kipql.lake.lower.sql import quoted as plain
 from kipql.lake.lower.wants import BOUNDS, Want, unsupported
 from kipql.lake.states import DEEPEST, pointer
 from kipql.model import ASSERTION, EVIDENCE, PROPOSITION
+from kipql.plan.cells import WRITTEN
 from kipql.store.computed import GRADING_STATE
 from kipql.store.elements import MEMBERS
 
@@ -111,8 +113,6 @@ def _term(code: Sql, at: str) -> Sql:
 
 
 def _is_element(code: Sql) -> Sql:
-    from sqlglot import exp
-
     return exp.GTE(this=code.copy(), expression=lit(0))
 
 
@@ -130,8 +130,6 @@ def _typed(kind: int, steps: Steps, at: str) -> Sql | None:
 
 def quote(value: Sql) -> Sql:
     """The JSON of a text that may need escapes."""
-    from sqlglot import exp
-
     marks = [exp.StrPosition(this=value.copy(), substr=lit(mark)) for mark in '"\\']
     special: list[Sql] = [exp.GT(this=mark, expression=lit(0)) for mark in marks]
     special.append(exp.RegexpLike(this=value.copy(), expression=lit("[\\x00-\\x1f]")))
@@ -183,8 +181,6 @@ def _facet(steps: tuple[str, ...], fields: Sql, refs: tuple[str, ...]) -> Sql:
         return null("VARCHAR")
     if len(values) == 1:
         return values[0]
-    from sqlglot import exp
-
     held = [cast(not_null(entry(fields.copy(), pointer(("facets", ref)))), "INTEGER") for ref in refs]
     total = held[0]
     for one in held[1:]:

@@ -101,8 +101,6 @@ def _walk(low: Lowering, starts: exp.Select, hop: nodes.Hop, forward: bool) -> e
     """(first, last) of the walks of one alternative."""
     moves = low.keep(_moves(low, hop, forward))
     begin = exp.select(named(col("code", "s"), "first"), named(col("code", "s"), "last")).from_(starts.subquery("s"))
-    if hop.low == 0:
-        begin = begin.where(exp.GTE(this=col("code", "s"), expression=lit(0)))
     level = low.keep(begin)
     hops = 0
     while hops < hop.low and low.engine.count(level):
@@ -110,6 +108,9 @@ def _walk(low: Lowering, starts: exp.Select, hop: nodes.Hop, forward: bool) -> e
         level = low.keep(_further(level, moves))
         hops += 1
     found = [level]
+    if hop.low == 0 and not forward:  # a walk may begin at a Literal, and zero hops are the element itself
+        elements = exp.GTE(this=col("last"), expression=lit(0))
+        found = [low.keep(everything().from_(table(level)).where(elements))]
     while (hop.high is None or hops < hop.high) and low.engine.count(level):
         level = low.keep(_fresh(_further(level, moves), found))
         if low.engine.count(level):

@@ -2,7 +2,6 @@
 
 from sqlglot import exp
 
-from kipql.exec.fields import WRITTEN
 from kipql.exec.terms import canonical_terms, constant_terms, known_element, known_proposition
 from kipql.lake import layout
 from kipql.lake.cells import text
@@ -32,6 +31,7 @@ from kipql.lake.lower.steps import Lowering, Relation
 from kipql.lake.lower.wants import unsupported
 from kipql.model import EVIDENCE, PROPOSITION
 from kipql.plan import nodes
+from kipql.plan.cells import WRITTEN
 from kipql.values import canonical_literal, json_type
 
 # --- elements -----------------------------------------------------------------------------------------

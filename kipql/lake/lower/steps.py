@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from kipql.lake import layout
+from kipql.lake.cells import limits_text
 from kipql.lake.lower.marks import element_cell, element_code
 from kipql.lake.lower.sql import (
     Sql,
@@ -73,9 +74,11 @@ class Lowering:
     units: set[str] = field(default_factory=set)  # steps of one solution that binds nothing
 
     elements_only: frozenset[str] = frozenset()
+    limits: str = ""  # that the functions of this plan are held to together
 
     def __post_init__(self) -> None:
         self.elements_only = elements_only(self.plan.block)
+        self.limits = limits_text(self.view.limits)
         self.shapes = dict(self.plan.shapes)
         self.wants = wanted(self.plan, self.values)
         self.columns = {name: f"v{at}" for at, name in enumerate(self.shapes)}

@@ -1,8 +1,4 @@
-"""Values in SQL and how they compare, with KQL's three outcomes (specification §44.2).
-
-SQL's NULL is unknown. What SQL compares exactly as KQL does is said in SQL; everything else is a call of the engine's
-own logic (`cells`), so that nothing is approximated.
-"""
+"""Values in SQL and how they compare, with KQL's three outcomes (specification §44.2); SQL's NULL is unknown."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

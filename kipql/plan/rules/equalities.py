@@ -6,9 +6,8 @@ The pattern then tests exactly what the filter did (`scalar`): null and unlike t
 from dataclasses import replace
 
 from kipql.plan import nodes
+from kipql.plan.cells import holds_symbol
 from kipql.plan.rules.blocks import Operators, conditions, rewritten, segments
-
-_SYMBOLS = ("schema_ref", "predicate_ref")
 
 
 def equalities_into_patterns(plan: nodes.Plan) -> nodes.Plan:
@@ -49,6 +48,6 @@ def _equality(operator: nodes.Operator) -> tuple[nodes.Member, nodes.Slot] | Non
     left, right = comparison.left, comparison.right
     if isinstance(left, nodes.Const):
         left, right = right, left
-    if isinstance(left, nodes.Member) and isinstance(right, nodes.Const) and left.steps[-1] not in _SYMBOLS:
+    if isinstance(left, nodes.Member) and isinstance(right, nodes.Const) and not holds_symbol(left.steps):
         return left, right.slot
     return None
