@@ -22,12 +22,12 @@ often = settings(
 several = st.lists(queries(), min_size=4, max_size=8)
 
 
-def asked(one: Any, query: Query, seq: int, limit: int | None = None) -> list[Any] | tuple[str, str]:
-    """The rows as tuples, or the error."""
+def asked(one: Any, query: Query, seq: int, limit: int | None = None) -> list[Any] | tuple[Any, ...]:
+    """The rows as tuples, or the error and its place."""
     try:
         result = one.query(query.text(as_of=seq, limit=limit), query.parameters)
     except KipError as error:
-        return error.code, error.message
+        return error.code, error.message, error.span
     return [unstamped(row) if len(query.items) > 1 else (unstamped(row),) for row in result.rows]
 
 
