@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kipql.errors import KipError
 from kipql.exec.expressions import portable
 from kipql.plan import nodes
-from kipql.plan.cells import identity
+from kipql.plan.cells import identity, kind_told
 from kipql.spans import Span
 from kipql.values import json_type
 
@@ -92,10 +92,9 @@ def _extreme(choose: Callable[..., Any], name: str) -> Callable[[list[Any], Span
 def _check(inputs: list[Any], admitted: tuple[str, ...], name: str, where: Span) -> None:
     for value in inputs:
         if json_type(value) not in admitted:
-            kind = "element" if json_type(value) == "Ref" else json_type(value)
             raise KipError(
                 "TypeMismatch",
-                f"{name} takes {' or '.join(admitted)} values and meets a value of type {kind}",
+                f"{name} takes {' or '.join(admitted)} values and meets a value of type {kind_told(value)}",
                 span=where,
                 hint="filter such values out, or aggregate another field",
             )

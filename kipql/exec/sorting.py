@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from kipql.errors import KipError
 from kipql.plan import nodes
-from kipql.values import json_type, sort_key
+from kipql.plan.cells import kind_told
+from kipql.values import sort_key
 
 if TYPE_CHECKING:
     from kipql.limits import Budget
@@ -71,6 +72,11 @@ def _alike(values: list[object]) -> bool:
     return classes == {str} or classes <= {int, float}
 
 
+def unordered(kind: str) -> str:
+    """The message about a value that has no order."""
+    return f"ORDER BY meets {'a' if kind == 'belief' else 'an'} {kind}, which has no order"
+
+
 def _ranked(value: object, sort: nodes.Sort) -> tuple[Any, ...]:
     """What sorts a value; null after everything, also when the order is reversed."""
     if value is None:
@@ -78,10 +84,9 @@ def _ranked(value: object, sort: nodes.Sort) -> tuple[Any, ...]:
     try:
         return sort_key(value)  # type: ignore[arg-type]
     except KeyError:
-        what = "an element" if json_type(value) == "Ref" else f"an {json_type(value)}"
         raise KipError(
             "TypeMismatch",
-            f"ORDER BY meets {what}, which has no order",
+            unordered(kind_told(value)),
             span=sort.where,
             hint="sort by a scalar field, such as ?x.name or ?x.id",
         ) from None

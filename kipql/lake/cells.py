@@ -17,14 +17,15 @@ from typing import Any
 
 from kipql.exec.fields import matches as value_matches
 from kipql.exec.fields import walk
+from kipql.exec.sorting import unordered
 from kipql.limits import Budget, Limits
 from kipql.model import parse_id
-from kipql.plan.cells import NULL, Ref, Symbol, Virtual
+from kipql.plan.cells import NULL, Ref, Symbol, Virtual, kind_told
 from kipql.plan.functions import registered
 from kipql.plan.logic import equal, ordered
 from kipql.schema.refs import written_lineage
 from kipql.strength import effective_strength
-from kipql.values import Json, canonical_string, json_type
+from kipql.values import Json, canonical_string
 
 ELEMENT, SYMBOL, EDGE, BELIEF = "@", "$", ">", "%"
 Text = str | None
@@ -39,6 +40,13 @@ class Projected(Virtual):
 
     def __init__(self, cell: str) -> None:
         self.key = cell  # type: ignore[misc, assignment]
+
+
+class Edge(Projected):
+    """An edge where it is no JSON: what aggregates and ORDER BY meet."""
+
+    __slots__ = ()
+    tag = "edge"
 
 
 def text(value: Json) -> str:
@@ -59,6 +67,11 @@ def value(cell: Text) -> Any:
     if mark == BELIEF:
         return Projected(cell)
     return json.loads(cell[1:] if mark == EDGE else cell)
+
+
+def bound(cell: Text) -> Any:
+    """What an aggregate or ORDER BY meets in a cell: as `value`, but an edge is one."""
+    return Edge(cell) if cell is not None and cell[:1] == EDGE else value(cell)
 
 
 def exact(cell: Text) -> Any:
@@ -141,7 +154,7 @@ def cell_boxed(cell: Text, bounds: str) -> Text:
 
 
 def cell_symbol(cell: Text, renames: str) -> Text:
-    """As an expression sees a member that may hold an exact ref (§20.14); `renames` are the lineages that none spells."""
+    """As an expression sees a member that may hold an exact ref (§20.14); `renames` are lineages that none spells."""
     ref = cell_string(cell)
     if ref is None or not ref.startswith("kip://"):
         return cell
@@ -191,9 +204,7 @@ def cell_unordered(cell: Text, where: str) -> int | None:
     """What ORDER BY says of a value that has no order (§44.7): an error, told through the engine."""
     if cell is None:
         return None
-    found = value(cell)
-    what = "an element" if isinstance(found, Ref) else f"an {json_type(found)}"
-    told = {"code": "TypeMismatch", "message": f"ORDER BY meets {what}, which has no order", "span": json.loads(where)}
+    told = {"code": "TypeMismatch", "message": unordered(kind_told(bound(cell))), "span": json.loads(where)}
     raise ValueError(f"{TOLD}{json.dumps(told)}{TOLD}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from kipql.model import element_id
-from kipql.values import Json, value_key
+from kipql.values import Json, json_type, value_key
 
 
 class Ref:
@@ -192,3 +192,10 @@ def canonical_text(value: Json) -> str:
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(canonical_text, value)) + "]"
     return repr(value_key(value))
+
+
+def kind_told(value: object) -> str:
+    """What a value is called in a message: by its JSON type, or what else it is."""
+    if isinstance(value, Ref):
+        return "element"
+    return value.tag if isinstance(value, Virtual) else json_type(value)

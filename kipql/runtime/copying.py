@@ -69,7 +69,9 @@ def backup(memory: Memory, target: Path, cancel: Cancel) -> None:
                 _copy(sources, cancel)
     except OSError as error:
         raise KipError(
-            "MemoryUnavailable", f"the backup could not be written: {error.strerror or error}", details={"path": str(target)}
+            "MemoryUnavailable",
+            f"the backup could not be written: {error.strerror or error}",
+            details={"path": str(target)},
         ) from error
 
 

@@ -71,7 +71,9 @@ def recover_into(path: Path, target: Path) -> dict[str, Recovered]:
                     folder.remember_space(draft, space_id)
     except OSError as error:
         raise KipError(
-            "MemoryUnavailable", f"the copy could not be written: {error.strerror or error}", details={"path": str(target)}
+            "MemoryUnavailable",
+            f"the copy could not be written: {error.strerror or error}",
+            details={"path": str(target)},
         ) from error
     return found
 

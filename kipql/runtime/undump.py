@@ -51,7 +51,9 @@ def load_dump(source: object, path: object, *, limits: Limits | None = None) -> 
                 return _load(source, draft, limits if limits is not None else DEFAULT_LIMITS)
         except OSError as error:
             raise KipError(
-                "MemoryUnavailable", f"the dump could not be loaded: {error.strerror or error}", details={"path": str(target)}
+                "MemoryUnavailable",
+                f"the dump could not be loaded: {error.strerror or error}",
+                details={"path": str(target)},
             ) from error
     except Exception as error:
         reraise(error)

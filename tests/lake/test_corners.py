@@ -129,3 +129,29 @@ def test_regular_expressions_of_one_query_are_held_to_one_time(
     calls = [call for select in asked for call in select.find_all(exp.Anonymous) if call.name == "kip_call_2"]
     assert len({call.expressions[2].sql() for call in calls}) == 2
     assert len({call.expressions[1].name for call in calls}) == 1, "each has a time of its own"
+
+
+UNORDERED = [
+    ('FIND(?e) WHERE { ?e STRUCTURAL (?x, "seen_with", ?y) UNION { ?x {type: "Robot", key: ?e} } } ORDER BY ?e',
+     "ORDER BY meets an edge, which has no order"),
+    ('FIND(MIN(?e)) WHERE { ?e STRUCTURAL (?x, "seen_with", ?y) }',
+     "MIN takes number or string or boolean values and meets a value of type edge"),
+    ('FIND(SUM(?e)) WHERE { ?x {type: "Robot"} ?e BELIEF SLOT (?x, "weighs") }',
+     "SUM takes number values and meets a value of type belief"),
+    ('FIND(MAX(?x)) WHERE { ?x {type: "Robot"} }',
+     "MAX takes number or string or boolean values and meets a value of type element"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), UNORDERED)
+def test_what_has_no_order_is_called_what_it_is(text: str, message: str, tmp_path: Any) -> None:
+    with kipql.open(packages=[PACKAGE]) as nexus:
+        for key in "abc":
+            nexus.execute('CREATE CONCEPT ?c { TYPE "Robot" SET FIELDS {key: :key} }', {"key": key})
+        nexus.execute('UPDATE ?x SET STRUCTURAL { ("seen_with", "C-2") ("seen_with", "C-3") } WHERE { ?x {key: "a"} }')
+        lake.export(nexus, tmp_path / "lake")
+        with lake.open(tmp_path / "lake") as opened:
+            for side in (nexus, opened):
+                with pytest.raises(KipError) as raised:
+                    side.query(text)
+                assert (raised.value.code, raised.value.message) == ("TypeMismatch", message)

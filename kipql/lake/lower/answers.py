@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from kipql.exec.grouping import AGGREGATES
 from kipql.exec.sorting import sorted_by
-from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL
-from kipql.lake.cells import value as value_of
+from kipql.lake.cells import BELIEF, EDGE, ELEMENT, SYMBOL, bound
 from kipql.lake.door import malformed
 from kipql.lake.lower.expressions import Expressions
 from kipql.lake.lower.sql import (
@@ -212,7 +211,7 @@ def _aggregate(expressions: Expressions, item: nodes.Aggregate, shown: Shown, bu
     finish, where = AGGREGATES[item.function], item.where
 
     def read(row: Row) -> Any:
-        found = [value_of(cell) for cell in _looked(row[at] or (), budget) if cell is not None]
+        found = [bound(cell) for cell in _looked(row[at] or (), budget) if cell is not None]
         return finish(found, where) if found else None
 
     return read
