@@ -159,6 +159,8 @@ def _publish(report: "Report", code: int, given: Given) -> int:
 
     if not given["quiet"]:
         warn(report.warnings)
+        if said := _before_all(report, given):
+            click.echo(f"note: {said}", err=True)
     for problem in report.problems:
         click.echo(problem_text(problem), err=True)
     click.echo(rendered(report, given["form"], given["fail_on"]))
@@ -172,6 +174,16 @@ def _publish(report: "Report", code: int, given: Given) -> int:
             click.echo(terminal(f"{path} can not be written: {error.strerror or error}"), err=True)
             code = 2
     return code
+
+
+def _before_all(report: "Report", given: Given) -> str | None:
+    """What is said where nothing had been written yet at the instant of `--as-of`: checks pass there for nothing."""
+    if given["as_of"] is None or given["as_of"].isdigit():
+        return None
+    if not report.spaces:
+        return f"nothing was written yet at {given['as_of']}" if report.at == 0 else None
+    young = sum(space.at == 0 for space in report.spaces)
+    return f"{young} of {len(report.spaces)} Spaces had nothing written yet at {given['as_of']}" if young else None
 
 
 def _files(report: "Report", given: Given) -> Iterator[tuple[str, str, str]]:

@@ -162,3 +162,10 @@ def test_ready_audits_over_a_lake_leave_out_what_only_a_memory_computes(kipql, f
     assert "note: left out" in called.err and "broken-lineage, stale-derivations" in called.err
     named = kipql("audits", "run", "broken-lineage", "--lake", folder)
     assert named.code == 2 and "dependency_validity" in named.err
+
+
+def test_spaces_that_had_nothing_yet_are_counted(kipql, fleet, folder, script):
+    note = "note: 3 of 3 Spaces had nothing written yet at 2000-01-01\n"
+    assert kipql("run", "--fleet", fleet / "*.kip", script, "--as-of", "2000-01-01").err == note
+    assert kipql("run", "--lake", folder, script, "--as-of", "2000-01-01").err == note
+    assert kipql("run", "--lake", folder, script, "--as-of", "1").err == ""

@@ -110,7 +110,9 @@ def test_a_run_as_of_a_state_is_the_same_later(kipql, memory, script):
     assert kipql("exec", "--db", memory, "-c", NEW).code == 0
     assert kipql("run", "--db", memory, path, "--as-of", "1") == before
     assert "cy is here" in kipql("run", "--db", memory, path).out
-    assert kipql("run", "--db", memory, path, "--as-of", "2000-01-01").code == 0
+    early = kipql("run", "--db", memory, path, "--as-of", "2000-01-01")
+    assert (early.code, early.err) == (0, "note: nothing was written yet at 2000-01-01\n")
+    assert kipql("run", "--db", memory, path, "--as-of", "2000-01-01", "--quiet").err == ""
     assert kipql("run", "--db", memory, path, "--as-of", "77").code == 2
 
 
