@@ -16,8 +16,8 @@ from kipql.lake.lower.sql import (
     concat,
     eq,
     every,
+    json_of_plain,
     lit,
-    quoted,
     shown_id,
     some,
 )  # fmt: skip
@@ -77,9 +77,10 @@ def _cell(ordered: list[Sql]) -> Sql:
     """The cell of an edge: its object as JSON, members in the order of their names."""
     position = cast(col("position", "k"), "VARCHAR")
     index = case((among(col("field", "k"), ordered), position), other=lit("null")) if ordered else lit("null")
-    source, target = (quoted(shown_id(col(name, "k"))) for name in ("code", "target"))
+    source, target = (json_of_plain(shown_id(col(name, "k"))) for name in ("code", "target"))
+    role = coalesce(json_of_plain(col("role", "k")), lit("null"))
     return concat(
-        lit('>{"field":'), quoted(col("field", "k")), lit(',"index":'), index, lit(',"role":'),
-        coalesce(quoted(col("role", "k")), lit("null")), lit(',"source":{"id":'), source, lit('},"target":{"id":'),
+        lit('>{"field":'), json_of_plain(col("field", "k")), lit(',"index":'), index, lit(',"role":'),
+        role, lit(',"source":{"id":'), source, lit('},"target":{"id":'),
         target, lit("}}"),
     )  # fmt: skip

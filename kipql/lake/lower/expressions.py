@@ -30,7 +30,7 @@ from kipql.lake.lower.sql import (
     unless_null_text,
 )  # fmt: skip
 from kipql.lake.lower.steps import Lowering, Relation
-from kipql.lake.lower.values import Val, bare, cell_of, is_equal, is_ordered, number_of, truth_of
+from kipql.lake.lower.values import Val, cell_of, inside_quotes, is_equal, is_ordered, number_of, truth_of
 from kipql.lake.lower.wants import BOUNDS, Want, unsupported
 from kipql.plan import nodes
 from kipql.plan.cells import holds_symbol
@@ -126,7 +126,7 @@ class Expressions:
             return Val("cell", found)
         if self.low.shapes[name] != "term":  # a member of a value or of a belief: an exact ref, or anything
             return Val("cell", call("kip_symbol", found, lit(self.low.view.renames)))
-        ref = case((not_null(found), bare(found.copy())))
+        ref = case((not_null(found), inside_quotes(found.copy())))
         return Val("symbol", ref, lineage=self.low.lineage(ref.copy()))
 
     def _bound(self, expression: nodes.Expression) -> Sql | None:

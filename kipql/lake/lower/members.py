@@ -19,6 +19,7 @@ from kipql.lake.lower.sql import (
     concat,
     entry,
     is_null,
+    json_of_plain,
     lit,
     not_null,
     null,
@@ -26,7 +27,6 @@ from kipql.lake.lower.sql import (
     some,
     unless_null_text,
 )
-from kipql.lake.lower.sql import quoted as plain
 from kipql.lake.lower.wants import BOUNDS, Want, unsupported
 from kipql.lake.states import DEEPEST, pointer
 from kipql.model import ASSERTION, EVIDENCE, PROPOSITION
@@ -100,16 +100,18 @@ def _end(kind: int, steps: Steps, at: str) -> Sql | None:
     if len(steps) == 1:
         if steps[0] in ("object", "canonical_object"):
             return None if steps[0] == "object" else _term(code, at)
-        return concat(lit('{"id":'), plain(shown_id(code)), lit("}"))
+        return concat(lit('{"id":'), json_of_plain(shown_id(code)), lit("}"))
     if steps[1:] == ("id",):
-        return case((_is_element(code), plain(shown_id(code.copy()))))
+        return case((_is_element(code), json_of_plain(shown_id(code.copy()))))
     return null("VARCHAR")
 
 
 def _term(code: Sql, at: str) -> Sql:
     """The object of a Proposition by its canonical identity; a Literal is as it is in the element."""
     written = call("kip_member", col("element", at), lit('["object"]'))
-    return case((_is_element(code), concat(lit('{"id":'), plain(shown_id(code.copy())), lit("}"))), other=written)
+    return case(
+        (_is_element(code), concat(lit('{"id":'), json_of_plain(shown_id(code.copy())), lit("}"))), other=written
+    )
 
 
 def _is_element(code: Sql) -> Sql:
@@ -118,27 +120,27 @@ def _is_element(code: Sql) -> Sql:
 
 def _typed(kind: int, steps: Steps, at: str) -> Sql | None:
     if kind == ASSERTION and tuple(map(str, steps)) in BOUNDS:
-        exact = plain(col(BOUNDS[tuple(map(str, steps))], at))
+        exact = json_of_plain(col(BOUNDS[tuple(map(str, steps))], at))
         written = call("kip_member", col("element", at), lit(json.dumps(list(steps))))
         return case((col("valid_exact", at), exact), other=written)
     for column in layout.STATE_TABLES[kind].columns:
         if column.path == steps:
             value = col(column.name, at)
-            return quote(value) if column.free else _CELLS[column.kind](value)
+            return json_of_text(value) if column.free else _CELLS[column.kind](value)
     return None
 
 
-def quote(value: Sql) -> Sql:
+def json_of_text(value: Sql) -> Sql:
     """The JSON of a text that may need escapes."""
     marks = [exp.StrPosition(this=value.copy(), substr=lit(mark)) for mark in '"\\']
     special: list[Sql] = [exp.GT(this=mark, expression=lit(0)) for mark in marks]
     special.append(exp.RegexpLike(this=value.copy(), expression=lit("[\\x00-\\x1f]")))
-    written = case((some(special), call("kip_quoted", value.copy())), other=plain(value.copy()))
+    written = case((some(special), call("kip_quoted", value.copy())), other=json_of_plain(value.copy()))
     return case((is_null(value), null("VARCHAR")), other=written)
 
 
 _CELLS: Mapping[str, Callable[[Sql], Sql]] = {
-    "string": plain,
+    "string": json_of_plain,
     "int64": lambda value: cast(value, "VARCHAR"),
     "double": lambda value: call("kip_number", value),
     "bool": lambda value: cast(value, "VARCHAR"),

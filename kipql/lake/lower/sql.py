@@ -150,7 +150,7 @@ def shown_id(code: Sql) -> Sql:
     return concat(letter, exp.Literal.string("-"), cast(exp.Paren(this=row), TEXT))
 
 
-def quoted(text: Sql) -> Sql:
+def json_of_plain(text: Sql) -> Sql:
     """The JSON of a text that needs no escapes."""
     mark = exp.Literal.string('"')
     return concat(mark, text, mark.copy())

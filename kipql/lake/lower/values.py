@@ -9,7 +9,7 @@ from sqlglot import exp
 from kipql.lake.cells import EDGE, ELEMENT, SYMBOL
 from kipql.lake.cells import text as json_of
 from kipql.lake.lower.marks import element_cell, is_symbol_cell, symbol_cell
-from kipql.lake.lower.members import quote
+from kipql.lake.lower.members import json_of_text
 from kipql.lake.lower.sql import Sql, among, call, case, cast, eq, first, lit, null
 from kipql.plan.logic import equal, lineage_of, ordered
 from kipql.values import json_type
@@ -34,7 +34,7 @@ def cell_of(value: Val) -> Sql:
         case "cell":
             return value.sql
         case "text":
-            return quote(value.sql)
+            return json_of_text(value.sql)
         case "number":
             return call("kip_number", value.sql)
         case "truth":
@@ -118,7 +118,7 @@ def text_of(value: Val) -> Sql:
         return lit(value.constant)
     cell = value.sql
     plain = case(
-        (eq(exp.StrPosition(this=cell.copy(), substr=lit("\\")), lit(0)), bare(cell.copy())),
+        (eq(exp.StrPosition(this=cell.copy(), substr=lit("\\")), lit(0)), inside_quotes(cell.copy())),
         other=call("kip_string", cell.copy()),
     )
     return case((eq(first(cell), lit('"')), plain), (is_symbol_cell(cell.copy()), ref_of(cell.copy())))
@@ -145,7 +145,7 @@ def _is_number(cell: Sql) -> Sql:
     return among(first(cell.copy()), [lit(mark) for mark in "-0123456789"])
 
 
-def bare(cell: Sql) -> Sql:
+def inside_quotes(cell: Sql) -> Sql:
     """The text between the quotes of a JSON string without escapes."""
     size = exp.Sub(this=exp.Length(this=cell.copy()), expression=lit(2))
     return exp.Substring(this=cell, start=lit(2), length=size)
