@@ -1,8 +1,9 @@
 """`python -m tests.lake.spark --queries 200`: a standalone Spark of one master and two workers, started from pyspark.
 
-First, random queries about random memories: Spark's rows, order and errors are the process's. Then an audit of several
-Spaces loses a worker in the middle: every answer that is there is right, and what is not there is told, with exit code
-2. Then it loses the other one, too: the audit ends in time and says that it could not run.
+First, random queries about random memories, and corners of the language: Spark's rows, order and errors are the
+process's. Then an audit of several Spaces loses a worker in the middle: every answer that is there is right, and what
+is not there is told, with exit code 2. Then it loses the other one, too: the audit ends in time and says that it could
+not run.
 `--connect` starts a server of Spark Connect instead: the random queries, and what tests/lake/spark_connect.py looks at.
 Needs Java 17 or newer (JAVA_HOME, or `java` in the PATH), about 3 GB and some minutes. The exit code is 1 where
 something was otherwise.
@@ -179,6 +180,27 @@ def random_queries(count: int, url: str, folder: Path) -> list[str]:
     return differences
 
 
+def corners(url: str, folder: Path) -> list[str]:
+    """The questions of tests/lake/test_semantics.py and test_corners.py that Spark answers otherwise than KQL."""
+    import kipql
+    from tests.lake import test_corners, test_semantics
+
+    problems = []
+    for name, packages, story, cases in (
+        ("semantics", [], [test_semantics.STORY], test_semantics.CASES),
+        ("corners", [test_corners.PACKAGE], test_corners.STORY, test_corners.CASES),
+    ):
+        with kipql.open(packages=packages) as nexus:
+            for statement in story:
+                nexus.execute(statement)
+            lake.export(nexus, folder, name=name)
+        with lake.open(folder, space=name, engine="spark", master=url, limits=PATIENT) as opened:
+            found = [(text, rows, opened.query(text).rows) for text, rows in cases]
+        problems += [f"{text}\n  KQL {rows}\n  Spark {other}" for text, rows, other in found if other != rows]
+        print(f"{len(found)} {name}, {len(problems)} different", flush=True)
+    return problems
+
+
 def losing_workers(made: Cluster, folder: Path) -> list[str]:
     """Audits that lose a worker, and then the other; what is wrong with what they say."""
     from tests.lake.test_export import founded
@@ -259,6 +281,7 @@ def over_cluster(queries: int, kill: bool) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="lake-") as folder, cluster() as made:
         if queries:
             problems += random_queries(queries, made.url, Path(folder) / "random")
+            problems += corners(made.url, Path(folder) / "corners")
         if kill:
             problems += losing_workers(made, Path(folder) / "audit")
     return problems
