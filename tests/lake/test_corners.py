@@ -89,13 +89,36 @@ def test_the_process_and_the_lake_say_what_kql_says(sides: tuple[Any, Any], text
     assert [side.query(text).rows for side in sides] == [rows, rows]
 
 
-def test_an_array_of_variables_in_an_expression_is_refused_at_its_place(sides: tuple[Any, Any]) -> None:
-    text = f"FIND(?c.name) WHERE {{ {ROBOTS} FILTER(?c.attributes.list == [?c.key]) }}"
+WALK = '(?x, "knows"{1,2}, ?y)'
+REFUSED = [
+    (f"FIND(?c.name) WHERE {{ {ROBOTS} FILTER(?c.attributes.list == [?c.key]) }}", "[?c.key]"),
+    (f"FIND(?c.name) WHERE {{ {ROBOTS} {WALK} FILTER(IN(?c.attributes.list, [[?y.key]])) }}", "[?y.key]"),
+    (f"FIND(COUNT(DISTINCT {{a: ?c.key}})) WHERE {{ {ROBOTS} {WALK} }}", "{a: ?c.key}"),
+    (f"FIND(?c.facets.GradingState.grade) WHERE {{ {WALK} {ROBOTS} }}", None),
+    (f"FIND(?c.name) WHERE {{ {WALK} {ROBOTS} FILTER(IS_NULL(?c.facets.GradingState.grade)) }}", None),
+    (f'FIND(?c.name) WHERE {{ {WALK} {ROBOTS} ?c SEARCH CONCEPT "a" LIMIT 1 }}', None),
+    (f'FIND(?c.name) WHERE {{ {WALK} {ROBOTS} FILTER(?c._system.dependency_validity.state == "current") }}', None),
+]
+
+
+@pytest.mark.parametrize(("text", "place"), REFUSED)
+def test_what_a_lake_does_not_answer_is_refused_before_it_runs(
+    sides: tuple[Any, Any], text: str, place: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sides[1]._engine, "keep", lambda select: pytest.fail("a part of it ran"))
+    sides[0].query(text)
     with pytest.raises(KipError) as raised:
         sides[1].query(text)
     assert raised.value.code == "UnsupportedCapability"
-    assert raised.value.span is not None
-    assert text[raised.value.span.start : raised.value.span.end] == "[?c.key]"
+    assert raised.value.message.endswith("is not available on a lake")
+    if place is not None:
+        assert raised.value.span is not None
+        assert text[raised.value.span.start : raised.value.span.end] == place
+
+
+def test_an_assertion_has_no_schema_ref(sides: tuple[Any, Any]) -> None:
+    for side in sides:
+        assert side.query("FIND(?a) WHERE { ?a ASSERTION {schema_ref: ?s} }").rows == []
 
 
 LONG = "x" * 70_000

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from kipql.lake.lower.answers import rows
 from kipql.lake.lower.blocks import block
+from kipql.lake.lower.refusing import check
 from kipql.lake.lower.steps import Lowering
 from kipql.limits import Budget
 from kipql.plan import nodes
@@ -20,6 +21,7 @@ def answer(
     """The rows of a plan as written, all of them or the first `wanted`. Raises what the plan's run in the process
     raises, and UnsupportedCapability for what a lake can not say."""
     low = Lowering(plan, values, view, engine)
+    check(low)
     return rows(low, block(low, plan.block, low.unit()), engine, wanted, budget)
 
 

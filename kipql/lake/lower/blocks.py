@@ -24,7 +24,7 @@ from kipql.lake.lower.sql import (
     table,
 )
 from kipql.lake.lower.steps import Lowering, Relation
-from kipql.lake.lower.wants import kinds, unsupported, used
+from kipql.lake.lower.wants import kinds, used
 from kipql.plan import nodes
 
 
@@ -63,7 +63,7 @@ def _operator(low: Lowering, operator: nodes.Operator, relation: Relation) -> Re
         case nodes.Either():
             return _either(low, operator, relation)
         case nodes.Search():
-            raise unsupported("SEARCH", None)
+            raise AssertionError("a SEARCH is refused before anything is lowered")
         case nodes.Belief() | nodes.TupleBelief() | nodes.SlotBelief():
             return beliefs.believe(low, operator, relation)
         case _:

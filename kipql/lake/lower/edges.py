@@ -22,7 +22,6 @@ from kipql.lake.lower.sql import (
     some,
 )  # fmt: skip
 from kipql.lake.lower.steps import Lowering, Relation
-from kipql.lake.lower.wants import unsupported
 from kipql.model import CORE_STRUCTURAL
 from kipql.plan import nodes
 from kipql.store import computed
@@ -31,8 +30,6 @@ from kipql.store import computed
 def edges(low: Lowering, operator: nodes.Edges, relation: Relation) -> Relation:
     """`?e STRUCTURAL (source, "field", target)`."""
     core, lineage = _names(low, operator)
-    if lineage in computed.FIELDS:
-        raise unsupported(f"the computed Structural Field {lineage}", None)
     relation = with_terms(low, relation, operator.source, operator.target)
     draft = Draft(low, relation)
     draft.join(low.base(layout.EDGES.name), "k")
@@ -48,6 +45,12 @@ def edges(low: Lowering, operator: nodes.Edges, relation: Relation) -> Relation:
         ordered = lineage is not None and low.view.environment.structural_field(lineage).ordered
         draft.bind(operator.link, _cell(refs if ordered else []))
     return draft.done()
+
+
+def computed_field(low: Lowering, operator: nodes.Edges) -> str | None:
+    """The lineage of a field that no row holds; None of any other."""
+    lineage = _names(low, operator)[1]
+    return lineage if lineage in computed.FIELDS else None
 
 
 def _names(low: Lowering, operator: nodes.Edges) -> tuple[str | None, str | None]:

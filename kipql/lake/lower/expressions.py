@@ -71,10 +71,7 @@ class Expressions:
 
     def _whole(self, expression: nodes.Listing | nodes.Record) -> Val:
         """An array or an object of constants."""
-        items = [self.value(item) for item in expression.items]
-        if any(item.kind != "constant" for item in items):
-            raise unsupported("an array or an object of variables inside an expression", expression.where)
-        held: Any = [item.constant for item in items]
+        held: Any = [self.value(item).constant for item in expression.items]
         if isinstance(expression, nodes.Record):
             held = dict(zip(expression.names, held, strict=True))
         return Val("constant", lit(text(held)), held)

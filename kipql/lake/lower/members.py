@@ -27,11 +27,10 @@ from kipql.lake.lower.sql import (
     some,
     unless_null_text,
 )
-from kipql.lake.lower.wants import BOUNDS, Want, unsupported
+from kipql.lake.lower.wants import BOUNDS, Want
 from kipql.lake.states import DEEPEST, pointer
 from kipql.model import ASSERTION, EVIDENCE, PROPOSITION
 from kipql.plan.cells import WRITTEN
-from kipql.store.computed import GRADING_STATE
 from kipql.store.elements import MEMBERS
 
 Steps = tuple[str | int, ...]
@@ -152,8 +151,6 @@ def _entered(steps: Steps, at: str, facets: Mapping[str, tuple[str, ...]]) -> Sq
     head = steps[0]
     if head not in WRITTEN or len(steps) == 1:
         return None
-    if head == "facets" and steps[1] == GRADING_STATE:
-        raise unsupported("the computed Facet GradingState", None)
     below = [step for step in steps if isinstance(step, str)]
     entered = tuple(below[: DEEPEST + 1]) if len(below) == len(steps) else tuple(_leading(steps))
     fields = col("fields", "payload" if head == "payload" else at)

@@ -28,7 +28,6 @@ from kipql.lake.lower.sql import (
     table,
 )  # fmt: skip
 from kipql.lake.lower.steps import Lowering, Relation
-from kipql.lake.lower.wants import unsupported
 from kipql.model import EVIDENCE, PROPOSITION
 from kipql.plan import nodes
 from kipql.plan.cells import WRITTEN
@@ -126,8 +125,9 @@ def _binds(low: Lowering, draft: Draft, kind: int, test: nodes.Binds) -> None:
     shape = low.shapes[test.variable]
     if test.natural == "symbol":
         ref = members.raw(kind, test.steps, "k")
-        if ref is None:
-            raise unsupported(f"a symbol at {'.'.join(map(str, test.steps))}", None)
+        if ref is None:  # no element of the kind has one
+            draft.when(exp.false())
+            ref = null("VARCHAR")
         draft.when(not_null(ref))
         symbol(low, draft, test.variable, ref)
         return

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from kipql.errors import KipError
 from kipql.plan import nodes
-from kipql.plan.functions import FUNCTIONS, STRENGTH
 from kipql.values import Json
 
 BOUNDS: Mapping[tuple[str, ...], str] = {("valid_time", "from"): "valid_from", ("valid_time", "until"): "valid_until"}
@@ -88,7 +87,7 @@ def of_condition(expression: nodes.Expression, decides: Decides) -> Iterator[tup
 
 
 def walked(expression: nodes.Expression) -> Iterator[nodes.Expression]:
-    """An expression and everything in it. Raises UnsupportedCapability for what a lake can not say."""
+    """An expression and everything in it."""
     waiting = [expression]
     while waiting:
         node = waiting.pop()
@@ -97,15 +96,11 @@ def walked(expression: nodes.Expression) -> Iterator[nodes.Expression]:
             case nodes.Listing(items=items) | nodes.Record(items=items):
                 waiting.extend(items)
             case nodes.Every(items=items) | nodes.Any(items=items) | nodes.Apply(args=items):
-                if isinstance(node, nodes.Apply) and node.function not in FUNCTIONS and node.function != STRENGTH:
-                    raise unsupported(f"the computed member {node.function}", node.where)
                 waiting.extend(items)
             case nodes.Opposite(operand=operand) | nodes.Minus(operand=operand):
                 waiting.append(operand)
             case nodes.Comparison(left=left, right=right):
                 waiting += (left, right)
-            case nodes.Retrieval():
-                raise unsupported("what a Search Pattern found", None)
             case _:
                 pass
 
