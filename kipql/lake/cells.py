@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import count
 from typing import Any
 
+from kipql.errors import KipError
 from kipql.exec.fields import matches as value_matches
 from kipql.exec.fields import walk
 from kipql.exec.sorting import unordered
@@ -24,6 +25,7 @@ from kipql.plan.cells import NULL, Ref, Symbol, Virtual, kind_told
 from kipql.plan.functions import registered
 from kipql.plan.logic import equal, ordered
 from kipql.schema.refs import written_lineage
+from kipql.spans import Span
 from kipql.strength import effective_strength
 from kipql.values import Json, canonical_string
 
@@ -182,21 +184,26 @@ def cell_literal(cell: Text) -> Text:
     return cell
 
 
-def cell_call_1(name: str, limits: str, cell: Text) -> Text:
-    """A registered function of one value; its answer as a text."""
-    return _called(name, limits, cell)
+def cell_call_1(named: str, limits: str, cell: Text) -> Text:
+    """A registered function of one value; its answer as a text. `named` is its name and where it is called."""
+    return _called(named, limits, cell)
 
 
-def cell_call_2(name: str, limits: str, left: Text, right: Text) -> Text:
+def cell_call_2(named: str, limits: str, left: Text, right: Text) -> Text:
     """A registered function of two values."""
-    return _called(name, limits, left, right)
+    return _called(named, limits, left, right)
 
 
-def _called(name: str, limits: str, *cells: Text) -> Text:
+def _called(named: str, limits: str, *cells: Text) -> Text:
+    name, start, end = named.split(" ")
     function = registered(name)
     values = [exact(cell) if function.exact else value(cell) for cell in cells]
     given = [_budget(limits)] if function.budget else [_budget(limits).spend] if function.spends else []
-    found = function.call(*given, *values)
+    try:
+        found = function.call(*given, *values)
+    except KipError as error:
+        error.span = error.span or Span(int(start), int(end))
+        raise
     return None if found is None else text(found)
 
 

@@ -14,6 +14,7 @@ from kipql.extras import need
 from kipql.lake import layout, manifest
 from kipql.lake.answering import Answering, environments_of
 from kipql.lake.door import guarded
+from kipql.lake.engines.classic import check_master
 from kipql.lake.engines.watch import EVERY, watched
 from kipql.lake.manifest import Manifest
 from kipql.lake.view import EMPTY
@@ -69,7 +70,9 @@ class Lake:
         Raises KipError as `Nexus.query`; ReadonlyViolation for a mutation, UnsupportedCapability for META and for what
         no SQL engine is asked to do: SEARCH, cursors, computed members, arrays and objects of variables in expressions.
         """
-        return self.prepare(text).query(parameters, limits=limits, cancel=cancel)
+        with guarded(text, self._folder):
+            node = lang.parse(text, self._limits.narrowed(limits))
+        return LakeStatement(self, text, node).query(parameters, limits=limits, cancel=cancel)
 
     def prepare(self, text: str, *, as_of: int | None = None, for_time: str | None = None) -> "LakeStatement":
         """A statement to be run, with the coordinates that it does not name, as `Nexus.prepare` takes them.
@@ -256,6 +259,8 @@ def _check(engine: object, threads: object, limits: object, master: object) -> N
         raise KipError("TypeMismatch", f"limits are kipql.Limits, not {type(limits).__name__}")
     if master is not None and not isinstance(master, str):
         raise KipError("TypeMismatch", f"a master is a string, not {type(master).__name__}")
+    if isinstance(master, str) and engine == "spark":
+        check_master(master)
 
 
 def spaces(folder: object) -> list[str]:

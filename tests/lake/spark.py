@@ -201,6 +201,13 @@ def corners(url: str, folder: Path) -> list[str]:
     return problems
 
 
+def settings() -> list[str]:
+    """What tests/lake/spark_settings.py says is wrong: a user's Spark is one of another process."""
+    asked = subprocess.run([sys.executable, "-m", "tests.lake.spark_settings"], capture_output=True, text=True)
+    print(f"on a Spark that was set up otherwise: {asked.stdout.strip()}", flush=True)
+    return [] if asked.returncode == 0 else [asked.stdout or asked.stderr[-2000:]]
+
+
 def losing_workers(made: Cluster, folder: Path) -> list[str]:
     """Audits that lose a worker, and then the other; what is wrong with what they say."""
     from tests.lake.test_export import founded
@@ -282,6 +289,7 @@ def over_cluster(queries: int, kill: bool) -> list[str]:
         if queries:
             problems += random_queries(queries, made.url, Path(folder) / "random")
             problems += corners(made.url, Path(folder) / "corners")
+            problems += settings()
         if kill:
             problems += losing_workers(made, Path(folder) / "audit")
     return problems

@@ -10,6 +10,7 @@ from sqlglot import exp
 import kipql
 from kipql import lake
 from kipql.errors import KipError
+from kipql.limits import Limits
 from tests.properties.vocabulary import PACKAGE
 
 ROBOT = "kip://test/world@1.0.0/Robot"
@@ -119,6 +120,56 @@ def test_what_a_lake_does_not_answer_is_refused_before_it_runs(
 def test_an_assertion_has_no_schema_ref(sides: tuple[Any, Any]) -> None:
     for side in sides:
         assert side.query("FIND(?a) WHERE { ?a ASSERTION {schema_ref: ?s} }").rows == []
+
+
+MANY = [*(f"n{number}" for number in range(20_000)), "B"]
+
+
+@pytest.mark.parametrize(
+    ("field", "listed", "names"),
+    [
+        ("name", MANY, ["B"]),
+        ("name", [*MANY, None], ["B"]),
+        ("name", [*MANY, 5], ["B"]),
+        ("attributes.schema_ref", [*MANY, 5], ["A"]),
+        ("attributes.schema_ref", [*range(100), True], ["A"]),
+        ("attributes.list", [*MANY, []], ["A"]),
+        ("schema_ref", [*MANY, "kip://test/world/Robot"], ["A", "B", "C", "D"]),
+        ("nothing", MANY, []),
+    ],
+)
+@pytest.mark.parametrize("condition", ["IN(?c.{}, :listed)", "!IN(?c.{}, :listed)"])
+def test_a_value_is_looked_for_among_many(
+    sides: tuple[Any, Any], field: str, listed: list[Any], names: list[str], condition: str
+) -> None:
+    plain = field == "name" and listed is MANY  # nothing is unknown: who is not in is out
+    others = [name for name in "ABCD" if name not in names] if plain else []
+    if field == "attributes.list":
+        others = []
+    text = f"FIND(?c.name) WHERE {{ {ROBOTS} FILTER({condition.format(field)}) }} ORDER BY ?c.name"
+    expected = others if condition[0] == "!" else names
+    assert [side.query(text, {"listed": listed}).rows for side in sides] == [expected, expected]
+
+
+def test_limits_of_a_call_hold_for_its_text(sides: tuple[Any, Any]) -> None:
+    text = f"FIND(?c.name) WHERE {{ {ROBOTS} FILTER((((?c.name == 1)))) }}"
+    for limit in ("text", "depth", "tokens"):
+        found = []
+        for side in sides:
+            with pytest.raises(KipError) as raised:
+                side.query(text, limits=Limits(**{limit: 2}))
+            found.append((raised.value.code, raised.value.details["limit"]))
+        assert found == [("ResourceExhausted", limit)] * 2
+
+
+def test_a_function_that_fails_in_an_engine_is_told_where_it_is_called(sides: tuple[Any, Any]) -> None:
+    text = f'FIND(?c.name) WHERE {{ {ROBOTS} FILTER(REGEX(?c.schema_ref, "x") || REGEX(?c.name, "y")) }}'
+    for side in sides:
+        with pytest.raises(KipError) as raised:
+            side.query(text, limits=Limits(regex_subject=10))
+        span = raised.value.span
+        assert span is not None
+        assert text[span.start : span.end] == 'REGEX(?c.schema_ref, "x")'
 
 
 LONG = "x" * 70_000

@@ -1,12 +1,14 @@
 """What is told of a Spark before it is asked: nothing listens there, its workers have another kipql."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
 import kipql
+from kipql import lake
 from kipql.errors import KipError
-from kipql.lake.engines import listening, on_spark, retold
+from kipql.lake.engines import classic, listening, on_spark, retold
 from tests.lake.spark import free_port
 
 
@@ -70,3 +72,16 @@ def test_a_server_that_goes_away_is_told_in_its_own_words() -> None:
             raise RuntimeError(str(error)) from None
     assert raised.value.code == "MemoryUnavailable"
     assert raised.value.message == "Spark could not run the query: failed to connect to all addresses"
+
+
+@pytest.mark.parametrize("master", ["", "foo", "local[0]", "local[x]", "local[-1]", "spark://", "local[2]\n", "\0"])
+def test_what_is_no_master_is_refused_before_spark_is_started(master: str, tmp_path: Path) -> None:
+    with pytest.raises(KipError) as raised:
+        lake.open(tmp_path, engine="spark", master=master)
+    assert raised.value.code == "ConstraintViolation"
+    assert raised.value.message == f"{master!r} is no master of Spark"
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2,4]", "spark://a:1,b:2", "sc://h", "yarn"])
+def test_masters(master: str) -> None:
+    classic.check_master(master)

@@ -81,7 +81,8 @@ def retold(error: Exception, engine: str, said: str | None = None) -> KipError:
     """The KipError that an engine's error carries; else what the engine `said`, as one of ours."""
     found = re.search(f"{TOLD}(.*?){TOLD}", str(error), re.DOTALL)
     if found is None:
-        first_line = next(iter((said or str(error)).splitlines()), type(error).__name__)
+        lines = (line.strip() for line in (said or str(error)).splitlines())
+        first_line = next(filter(None, lines), type(error).__name__)
         return KipError("MemoryUnavailable", f"{engine} could not run the query: {first_line[:500]}")
     data = json.loads(found[1])
     span = None if data.get("span") is None else Span(*data["span"])

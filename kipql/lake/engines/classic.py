@@ -5,6 +5,7 @@ kipql's, and what a caller set elsewhere stays.
 """
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -15,8 +16,19 @@ from kipql.lake.engines.listening import must_listen
 LOCAL = "local[*]"
 SCHEME = "spark://"
 PORT = 7077
+_MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+", re.ASCII)
 QUIET = {"spark.log.level": "OFF"}
 """What Spark would say of an error on the terminal, over hundreds of lines, the error itself says."""
+
+
+def check_master(master: str) -> None:
+    """Raises ConstraintViolation for what is no address of a Spark."""
+    if not _MASTER.fullmatch(master):
+        raise KipError(
+            "ConstraintViolation",
+            f"{master!r} is no master of Spark",
+            hint="write local[2], spark://HOST:PORT or sc://HOST:PORT",
+        )
 
 
 def driven(master: str | None, settings: Mapping[str, str]) -> Any:
@@ -43,9 +55,11 @@ def _running() -> Any:
     from pyspark.sql import SparkSession
 
     try:
-        return SparkSession.active()
+        found = SparkSession.active()
     except PySparkRuntimeError:
         return None
+    context = found.sparkContext._jsc
+    return None if context is None or context.sc().isStopped() else found
 
 
 def _started(where: str, settings: Mapping[str, str]) -> Any:

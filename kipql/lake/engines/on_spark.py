@@ -43,13 +43,21 @@ _COLUMNS: dict[layout.Kind, str] = {
 _STARTED = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 """Settings of a Spark that is started here."""
 _SETTINGS = {
+    "spark.sql.variable.substitute": "false",  # a `${...}` in a value is that text
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
     "spark.sql.ansi.enabled": "true",  # a conversion that fails is an error
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.shuffle.partitions": "8",  # a Space of a lake is small for Spark; adaptive execution splits large ones
 }
-"""Settings of each session."""
+"""Settings of each session: what changes the meaning of a statement is never the user's."""
+_LEGACY = "spark.sql.legacy."
+"""Begins the settings by which a Spark means what an older one meant."""
 _LACKING = {
     "No module named 'kipql": "have no kipql",
     "[PYTHON_VERSION_MISMATCH]": "have another Python than this process",
@@ -180,7 +188,10 @@ def _as_kip(error: Exception) -> KipError:
 
 
 def _details(error: Exception) -> str | None:
-    """What a server's error says, without the protocol around it; None of any other error."""
+    """What an error of the JVM or of a server says, without what is around it; None of any other error."""
+    java = getattr(error, "java_exception", None)
+    if java is not None:
+        return str(java.toString())
     details = getattr(error.__context__, "details", None)
     return str(details()) if callable(details) else None
 
@@ -197,8 +208,7 @@ def _session(master: str | None) -> tuple[Any, Callable[[], None]]:
         else:
             session, stop = driven(master, _STARTED), _nothing
         try:
-            for name, value in _SETTINGS.items():
-                session.conf.set(name, value)
+            _settle(session)
         except BaseException:
             stop()
             raise
@@ -206,7 +216,15 @@ def _session(master: str | None) -> tuple[Any, Callable[[], None]]:
     except KipError:
         raise
     except Exception as error:
-        raise KipError("MemoryUnavailable", f"Spark at {master or LOCAL} could not be reached: {error}") from error
+        found = f"Spark at {master or LOCAL} could not be started: {_details(error) or error}"
+        raise KipError("MemoryUnavailable", found, hint="it needs Java 17 or newer (JAVA_HOME)") from error
+
+
+def _settle(session: Any) -> None:
+    for name in [name for name in session.conf.getAll if name.startswith(_LEGACY)]:
+        session.conf.unset(name)
+    for name, value in _SETTINGS.items():
+        session.conf.set(name, value)
 
 
 def _type(name: str) -> Any:

@@ -30,12 +30,15 @@ from kipql.lake.lower.sql import (
     unless_null_text,
 )  # fmt: skip
 from kipql.lake.lower.steps import Lowering, Relation
-from kipql.lake.lower.values import Val, cell_of, inside_quotes, is_equal, is_ordered, number_of, truth_of
+from kipql.lake.lower.values import Val, cell_of, inside_quotes, is_among, is_equal, is_ordered, number_of, truth_of
 from kipql.lake.lower.wants import BOUNDS, Want, unsupported
 from kipql.plan import nodes
 from kipql.plan.cells import holds_symbol
 from kipql.plan.functions import STRENGTH
 from kipql.values import json_type
+
+SEVERAL = 50
+"""Constants up to which IN says each comparison."""
 
 
 class Expressions:
@@ -147,6 +150,7 @@ class Expressions:
             facet = cell_of(self.value(apply.args[0]))
             return Val("cell", call("kip_strength", facet, cast(lit(self.low.view.now), "BIGINT")))
         check_constants(apply, self.low.values)
+        named = lit(f"{name} {apply.where.start} {apply.where.end}")
         first_, second = apply.args[0], apply.args[1] if len(apply.args) > 1 else None
         match name:
             case "IS_NULL" | "IS_NOT_NULL":
@@ -154,33 +158,37 @@ class Expressions:
                 return Val("truth", absent if name == "IS_NULL" else exp.Not(this=absent))
             case "IN":
                 assert second is not None
-                return Val("truth", self._in(self.value(first_), second))
+                return Val("truth", self._in(self.value(first_), second, named))
             case "IS_ELEMENT":
                 cell = cell_of(self.value(first_))
                 return Val("truth", coalesce(is_element_cell(cell), exp.false()))
             case "LITERAL_TYPE":
-                return Val("cell", call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_)))
+                return Val("cell", call("kip_call_1", named, self._limits.copy(), self.exact(first_)))
             case "IS_LITERAL":
-                found = call("kip_call_1", lit(name), self._limits.copy(), self.exact(first_))
+                found = call("kip_call_1", named, self._limits.copy(), self.exact(first_))
                 return Val("truth", eq(found, lit("true")))
             case _:
                 if second is None or len(apply.args) > 2:
                     raise unsupported(f"{name} of {len(apply.args)} values", apply.where)
                 cells = (cell_of(self.value(first_)), cell_of(self.value(second)))
-                found = call("kip_call_2", lit(name), self._limits.copy(), *cells)
+                found = call("kip_call_2", named, self._limits.copy(), *cells)
                 return Val("truth", truth_of(found))
 
-    def _in(self, value: Val, listed: nodes.Expression) -> Sql:
+    def _in(self, value: Val, listed: nodes.Expression, named: Sql) -> Sql:
         if isinstance(listed, nodes.Const):
             constant = self.low.values[listed.slot.index]
             if not isinstance(constant, list | tuple):
                 return null("BOOLEAN")
+            if len(constant) > SEVERAL:
+                cells = (cell_of(value), lit(text(constant)))
+                called = truth_of(call("kip_call_2", named, self._limits.copy(), *cells))
+                return is_among(cell_of(value), constant, called)
             options = [Val("constant", lit(None if one is None else text(one)), one) for one in constant]
         elif isinstance(listed, nodes.Listing):
             options = [self.value(item) for item in listed.items]
         else:
             cells = (cell_of(value), cell_of(self.value(listed)))
-            return truth_of(call("kip_call_2", lit("IN"), self._limits.copy(), *cells))
+            return truth_of(call("kip_call_2", named, self._limits.copy(), *cells))
         found = some(is_equal(value, option) for option in options)
         return case((not_null(cell_of(value)), found)) if not options or value.kind != "constant" else found
 

@@ -1,6 +1,6 @@
 """Values in SQL and how they compare, with KQL's three outcomes (specification §44.2); SQL's NULL is unknown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from kipql.lake.cells import EDGE, ELEMENT, SYMBOL
 from kipql.lake.cells import text as json_of
 from kipql.lake.lower.marks import element_cell, is_symbol_cell, symbol_cell
 from kipql.lake.lower.members import json_of_text
-from kipql.lake.lower.sql import Sql, among, call, case, cast, eq, first, lit, null
+from kipql.lake.lower.sql import Sql, among, call, case, cast, eq, first, lit, not_null, null, some
 from kipql.plan.logic import equal, lineage_of, ordered
 from kipql.values import json_type
 
@@ -93,6 +93,22 @@ def _cell_equals(cell: Sql, constant: Any, kind: str) -> Sql:
     return case(
         (eq(mark, lit('"')), eq(cell.copy(), written)), (others, call("kip_equal", cell.copy(), written.copy()))
     )
+
+
+SCALARS = ("string", "number", "boolean")
+
+
+def is_among(cell: Sql, constants: Sequence[Any], called: Sql) -> Sql:
+    """`cell` IN many constants: a scalar is one of them by its text, and where it is none, constants of another kind
+    leave it unknown; what is no scalar is `called`."""
+    kinds = {json_type(constant) for constant in constants}
+    if not kinds <= {*SCALARS, "null"}:
+        return called
+    marks = (eq(first(cell.copy()), lit('"')), _is_number(cell.copy()), among(cell.copy(), [lit("true"), lit("false")]))
+    found = among(cell.copy(), [lit(json_of(one)) for one in constants if one is not None])
+    missed = [null("BOOLEAN") if kinds - {kind} else exp.false() for kind in SCALARS]
+    one = case((found, exp.true()), other=case(*zip((mark.copy() for mark in marks), missed, strict=True)))
+    return case((some(marks), one), (not_null(cell.copy()), called))
 
 
 def is_ordered(op: str, left: Val, right: Val) -> Sql:
