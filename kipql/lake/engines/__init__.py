@@ -30,10 +30,12 @@ SQL_TYPES: Mapping[layout.Kind, str] = {
 class Engine(Protocol):
     """Runs SQL trees over the tables of one Space of a lake; a tree is the engine's from then on.
 
-    facts  what was looked up of the tables, which do not change while they are open
+    facts    what was looked up of the tables, which do not change while they are open
+    repeats  whether a step is planned again wherever it is read, so that what nested blocks read twice is better kept
     """
 
     name: str
+    repeats: bool
     facts: dict[str, Any]
 
     def rows(self, select: exp.Select) -> list[Row]:

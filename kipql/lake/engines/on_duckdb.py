@@ -48,6 +48,7 @@ class DuckDB:
     """A connection of its own to what the lakes of the process share."""
 
     name = "duckdb"
+    repeats = False
 
     def __init__(self, lake: Path, manifest: Manifest, threads: int | None = None) -> None:
         """Raises UnsupportedCapability without duckdb, MemoryDamaged where a file is missing or is none."""

@@ -68,6 +68,7 @@ class Spark:
     """One Spark session over the views of one Space."""
 
     name = "spark"
+    repeats = True
 
     def __init__(self, lake: Path, manifest: Manifest, master: str | None = None) -> None:
         """Raises UnsupportedCapability without pyspark, MemoryUnavailable where Spark can not be reached."""
@@ -91,8 +92,12 @@ class Spark:
             return [tuple(row) for row in self._frame(select).collect()]
 
     def keep(self, select: exp.Select) -> str:
+        from pyspark.storagelevel import StorageLevel
+
         with _failing():
-            return self._named(self._frame(select).persist())
+            # Not `persist`: a plan with WITH is not found again among what is cached, and would be run by each reader.
+            # Twice: a worker that goes away takes nothing along.
+            return self._named(self._frame(select).localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2))
 
     def put(self, rows: Sequence[Row], columns: Sequence[tuple[str, layout.Kind]]) -> str:
         kinds = ", ".join(f"`{column}` {_COLUMNS[kind]}" for column, kind in columns)

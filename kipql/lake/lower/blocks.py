@@ -91,6 +91,7 @@ def _agree(keys: list[tuple[str, str]]) -> Sql:
 
 
 def _without(low: Lowering, inner: nodes.Block, relation: Relation) -> Relation:
+    relation = low.once(relation)
     start, keys = _inside(low, inner, relation)
     found = block(low, inner, start)
     match = exp.select(lit(1)).from_(table(found.name, "b")).where(_agree(keys))
@@ -100,6 +101,7 @@ def _without(low: Lowering, inner: nodes.Block, relation: Relation) -> Relation:
 
 
 def _maybe(low: Lowering, inner: nodes.Block, relation: Relation) -> Relation:
+    relation = low.once(relation)
     start, keys = _inside(low, inner, relation)
     found = block(low, inner, start)
     draft = Draft(low, relation)
@@ -116,6 +118,7 @@ def _maybe(low: Lowering, inner: nodes.Block, relation: Relation) -> Relation:
 
 
 def _either(low: Lowering, operator: nodes.Either, relation: Relation) -> Relation:
+    relation = low.once(relation)
     branch = block(low, operator.right, low.unit())
     right = _joined(low, relation, branch, operator.exported)
     if operator.left is None:

@@ -5,7 +5,7 @@ Solutions are a set until they are counted, so that a step may say one twice.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -94,15 +94,32 @@ class Lowering:
     def tree(self, select: exp.Select, *, last: bool = False) -> exp.Select:
         """A SELECT with the steps before it; the `last` one takes them along."""
         whole = select if last else select.copy()
-        for name, step in self.steps:
+        steps = self._read_by(select) if self.engine.repeats else self.steps
+        for name, step in steps:
             base = False if name in self._bases.values() else None  # read where it is used, with what is asked there
             taken = step if last else step.copy()
             whole.with_(exp.to_identifier(name, quoted=True), as_=taken, materialized=base, copy=False)
         return whole
 
+    def _read_by(self, select: exp.Select) -> list[tuple[str, exp.Select]]:
+        """The steps that a SELECT reads, and those that they read."""
+        made, found = dict(self.steps), set[str]()
+        waiting = [select]
+        while waiting:
+            names = {each.name for each in waiting.pop().find_all(exp.Table)} & made.keys() - found
+            found |= names
+            waiting += [made[name] for name in names]
+        return [(name, step) for name, step in self.steps if name in found]
+
     def keep(self, select: exp.Select) -> str:
         """Run a SELECT now and keep its rows as a table; its name."""
         return self.engine.keep(self.tree(select))
+
+    def once(self, relation: Relation) -> Relation:
+        """The relation, run now where the engine would plan it again for each of its readers."""
+        if not self.engine.repeats or relation.name in self.units:
+            return relation
+        return replace(relation, name=self.keep(everything().from_(table(relation.name))))
 
     def along(self, variable: str) -> Iterable[tuple[Want, str]]:
         """The columns that go along with a variable."""
