@@ -1,5 +1,6 @@
 """What an audit asks: a memory, or anything that answers statements as one does, such as a Space of a lake."""
 
+import threading
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,9 +12,13 @@ class Prepared(Protocol):
     """A statement to be run."""
 
     def query(
-        self, parameters: Mapping[str, object] | None = None, *, limits: "kipql.Limits | None" = None
+        self,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        limits: "kipql.Limits | None" = None,
+        cancel: threading.Event | None = None,
     ) -> "kipql.Result":
-        """Its rows. Raises KipError."""
+        """Its rows; `cancel`, set from another thread, ends it. Raises KipError."""
 
 
 class Asks(Protocol):

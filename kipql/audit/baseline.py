@@ -2,13 +2,18 @@
 
 The file is JSON, sorted, one finding a line, and made to be committed and reviewed. Reading one is strict: a baseline
 that is not understood must not turn every finding into a new one, or into none.
+
+Where several Spaces are audited an entry says its Space. What a run did not ask it knows nothing of: an entry is fixed,
+and a new baseline forgets it, only where its Space answered its check. An entry that says no Space is of a run of one
+memory, or was written before entries said it: over several Spaces it is kept while nothing is found that it knows.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from kipql.audit.report import Fixed, Outcome, Report
 from kipql.errors import KipError
@@ -17,14 +22,22 @@ from kipql.runtime.texts import Problem, place_of, read_text
 from kipql.values import members_once
 
 FORMAT = 1
+SPACE_ID = "space_id"
 _FORMAT = "kipql_baseline"
+
+
+class Known(NamedTuple):
+    """A known finding: what it said, and the Space where it was found, when several were audited."""
+
+    message: str
+    space_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Known findings by check, each a message by fingerprint."""
+    """Known findings by check and fingerprint."""
 
-    checks: Mapping[str, Mapping[str, str]]
+    checks: Mapping[str, Mapping[str, Known]]
 
 
 NOTHING = Baseline({})
@@ -38,10 +51,10 @@ def read_baseline(path: str) -> Baseline:
             raise KipError("ArtifactParseError", f"{path} is a baseline of format {value[_FORMAT]!r}, not {FORMAT}")
         if not isinstance(value["findings"], list):
             raise TypeError("findings is not a list")
-        checks: dict[str, dict[str, str]] = defaultdict(dict)
+        checks: dict[str, dict[str, Known]] = defaultdict(dict)
         for entry in value["findings"]:
             check, print_, message = (_text(entry, name) for name in ("check", "fingerprint", "message"))
-            checks[check][print_] = message
+            checks[check][print_] = Known(message, _text(entry, SPACE_ID) if SPACE_ID in entry else None)
     except (ValueError, RecursionError, LookupError, TypeError) as error:
         raise KipError("ArtifactParseError", f"{path} is not a baseline: {error}") from None
     return Baseline(checks)
@@ -55,27 +68,40 @@ def _text(entry: Mapping[str, object], name: str) -> str:
 
 
 def baseline_text(report: Report, before: Baseline) -> str:
-    """The baseline of a run: what its checks found, and what was known of checks that did not run.
+    """The baseline of a run: what its checks found, and what was known of checks and Spaces that did not answer.
 
     Of a suppressed check nothing new is accepted, and what was known stays while it is found.
     """
-    ran = {check.step.name for check in report.checks if check.skipped is None}
-    kept: dict[str, Mapping[str, str]] = {name: known for name, known in before.checks.items() if name not in ran}
+    answered = {check.step.name: _answered(report, check) for check in report.checks}
+    kept: dict[str, dict[str, Known]] = defaultdict(dict)
+    for name, known in before.checks.items():
+        spaces = answered.get(name, frozenset())
+        kept[name] = {print_: entry for print_, entry in known.items() if entry.space_id not in spaces}
     for check in report.checks:
-        found = {finding.fingerprint: finding.message for finding in check.findings}
-        if check.suppressed:
-            known = before.checks.get(check.step.name, {})
-            found = {print_: message for print_, message in found.items() if print_ in known}
-        if found:
-            kept[check.step.name] = found
-    lines = [
-        json_text({"check": name, "fingerprint": print_, "message": message})
-        for name in sorted(kept)
-        for print_, message in sorted(kept[name].items())
-    ]
+        accepted = before.checks.get(check.step.name, {})
+        for finding in check.findings:
+            if not check.suppressed or finding.fingerprint in accepted:
+                kept[check.step.name][finding.fingerprint] = Known(finding.message, finding.space_id)
+    lines = [_line(name, print_, kept[name][print_]) for name in sorted(kept) for print_ in sorted(kept[name])]
     body = ",\n    ".join(lines)
     findings = f"[\n    {body}\n  ]" if lines else "[]"
     return f'{{\n  "{_FORMAT}": {FORMAT},\n  "findings": {findings}\n}}\n'
+
+
+def _line(check: str, print_: str, known: Known) -> str:
+    entry = {"check": check, "fingerprint": print_, "message": known.message}
+    return json_text(entry if known.space_id is None else {**entry, SPACE_ID: known.space_id})
+
+
+def _answered(report: Report, check: Outcome) -> frozenset[str | None]:
+    """The Spaces that answered a check, None for the memory of a run of one; none at all where one of several did
+    not."""
+    if check.skipped is not None or check.unanswered:
+        return frozenset()
+    if not report.spaces:
+        return frozenset((report.space_id,))
+    name = check.step.name
+    return frozenset(space.space_id for space in report.spaces if space.answered and name not in space.skipped)
 
 
 def write_baseline(path: str, text: str) -> None:
@@ -89,15 +115,16 @@ def write_baseline(path: str, text: str) -> None:
 def compared(report: Report, baseline: Baseline) -> Report:
     """The report with what the baseline knows marked, and what is fixed named."""
     outcomes = tuple(_compared(outcome, baseline) for outcome in report.outcomes)
-    fixed = tuple(
-        Fixed(check.step.name, print_, message)
-        for check in report.checks
-        if check.skipped is None and not check.unanswered
-        for print_, message in sorted(baseline.checks.get(check.step.name, {}).items())
-        if print_ not in {finding.fingerprint for finding in check.findings}
-    )
+    fixed = tuple(fixed for check in report.checks for fixed in _fixed(check, _answered(report, check), baseline))
     problems = (*report.problems, *_ambiguous(report.checks))
     return replace(report, outcomes=outcomes, fixed=fixed, problems=problems, baseline=True)
+
+
+def _fixed(check: Outcome, answered: Container[str | None], baseline: Baseline) -> Iterable[Fixed]:
+    found = {finding.fingerprint for finding in check.findings}
+    for print_, known in sorted(baseline.checks.get(check.step.name, {}).items()):
+        if known.space_id in answered and print_ not in found:
+            yield Fixed(check.step.name, print_, known.message, known.space_id)
 
 
 def _compared(outcome: Outcome, baseline: Baseline) -> Outcome:

@@ -11,15 +11,17 @@ from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kipql.audit.asking import Asks
-from kipql.audit.parallel import began, can_fork
+from kipql.audit.parallel import began, can_fork, end_children
 from kipql.audit.report import Audited, Outcome, Report
 from kipql.audit.run import Chosen, chosen_steps, run_steps, with_scripts
 from kipql.audit.script import ScriptFile
 from kipql.audit.settings import DEFAULT, Settings
 from kipql.errors import KipError
+from kipql.limits import hinted
 from kipql.runtime.guard import as_kip_error
 from kipql.runtime.texts import Problem
 from kipql.times import format_instant
@@ -95,14 +97,14 @@ def run_fleet(
     """
     now = settings.now or format_instant(clock())
     chosen = chosen_steps(scripts, settings)
-    work = (chosen, replace(settings, jobs=1), now)
+    work: tuple[Any, ...] = (chosen, replace(settings, jobs=1), now)
     found = _Found(places, heard)
     jobs = min(settings.jobs, len(places))
     if executor is not None:
         for at in _round(executor, places, range(len(places)), work, found):
             found.put(at, [_unanswered(places[at].name, _ended(), now)])
     elif jobs > 1:
-        _in_processes(places, jobs, work, found)
+        _in_processes(places, jobs, (chosen, replace(settings, jobs=1, cancel=None), now), found)
     else:
         for at, place in enumerate(places):
             found.put(at, audited(place, *work))
@@ -121,7 +123,16 @@ def audited(place: Place, chosen: Sequence[Chosen], settings: Settings, now: str
                     reports.append(run_steps(nexus, chosen, settings, now, space_id=name))
     except Exception as error:
         reports.append(_unanswered(place.name, as_kip_error(error), now))
-    return reports
+    return [replace(report, problems=tuple(_cured(place, each) for each in report.problems)) for report in reports]
+
+
+def _cured(place: Place, problem: Problem) -> Problem:
+    """Of damage to a memory, what says more about it."""
+    error = problem.error
+    if error.code != "MemoryDamaged" or not isinstance(place, Memory):
+        return problem
+    doctor = f"kipql doctor {quote(place.name)} says what is damaged"
+    return replace(problem, error=hinted(error, f"{error.hint}; {doctor}" if error.hint else doctor))
 
 
 def merged(reports: Sequence[Report], chosen: Sequence[Chosen], now: str) -> Report:
@@ -224,10 +235,12 @@ def _pooled(
 
     context = multiprocessing.get_context("fork" if can_fork() else "spawn")
     pool = ProcessPoolExecutor(min(jobs, len(waiting)), mp_context=context, initializer=began)
+    before = multiprocessing.active_children()
     try:
         return _round(pool, places, waiting, work, found)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        end_children(before)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -244,12 +257,16 @@ def _round(
             futures[pool.submit(audited, places[at], *work)] = at
         except BrokenExecutor:
             lost.append(at)
-    for future in as_completed(futures):
-        at = futures[future]
-        try:
-            found.put(at, future.result())
-        except BrokenExecutor:
-            lost.append(at)
-        except Exception as error:  # the way there and back: a place or a report that can not be pickled
-            found.put(at, [_unanswered(places[at].name, as_kip_error(error), work[2])])
+    try:
+        for future in as_completed(futures):
+            at = futures[future]
+            try:
+                found.put(at, future.result())
+            except BrokenExecutor:
+                lost.append(at)
+            except Exception as error:  # the way there and back: a place or a report that can not be pickled
+                found.put(at, [_unanswered(places[at].name, as_kip_error(error), work[2])])
+    finally:
+        for future in futures:
+            future.cancel()
     return sorted(lost)

@@ -11,11 +11,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from kipql.audit.asking import Asks
 from kipql.audit.report import Outcome
 from kipql.audit.script import Step
+from kipql.audit.settings import Settings
 from kipql.audit.step import Asked, run_step
 from kipql.errors import KipError
 from kipql.runtime.guard import as_kip_error
@@ -50,10 +53,26 @@ def can_fork() -> bool:
 
 
 def _threaded(nexus: Asks, steps: Sequence[Step], asked: Asked, jobs: int) -> Iterator[Answer]:
+    with stoppable_threads(jobs, asked.settings) as (pool, settings):
+        each = replace(asked, settings=settings)
+        yield from _in_order([pool.submit(answer, nexus, step, each) for step in steps])
+
+
+@contextmanager
+def stoppable_threads(jobs: int, settings: Settings) -> Iterator[tuple["Executor", Settings]]:
+    """Threads, and the settings with which what they ask ends where the run does: a thread can not be ended, and an
+    interrupt would wait for its answer, for those that have not begun, too."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(jobs) as pool:
-        yield from _in_order([pool.submit(answer, nexus, step, asked) for step in steps])
+    stop = settings.cancel or threading.Event()
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield pool, replace(settings, cancel=stop)
+    except BaseException:  # an interrupt, or nobody wants the rest
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _forked(nexus: Asks, steps: Sequence[Step], asked: Asked, jobs: int) -> Iterator[Answer]:
@@ -68,12 +87,19 @@ def _forked(nexus: Asks, steps: Sequence[Step], asked: Asked, jobs: int) -> Iter
             try:
                 yield from _in_order([_submitted(pool, at) for at in range(len(steps))])
             except BaseException:  # an interrupt, or nobody wants the rest: what is running is not waited for
-                for child in multiprocessing.active_children():
-                    if child not in before:
-                        child.terminate()
+                end_children(before)
                 raise
     finally:
         _shared = None
+
+
+def end_children(before: Sequence[Any]) -> None:
+    """End the processes that this one started and that were not there before."""
+    import multiprocessing
+
+    for child in multiprocessing.active_children():
+        if child not in before:
+            child.terminate()
 
 
 def _submitted(pool: "Executor", at: int) -> "Future[Answer]":

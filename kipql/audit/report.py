@@ -38,11 +38,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A finding of the baseline that is not there any more."""
+    """A finding of the baseline that is not there any more; `space_id` as in a Finding."""
 
     check: str
     fingerprint: str
     message: str
+    space_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

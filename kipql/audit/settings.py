@@ -1,5 +1,6 @@
 """What a run is asked with: parameters, coordinates, bounds. Nothing here says how it is reported."""
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ class Settings:
                 whether a suppression is over, and when it is given it is the FOR TIME of statements that name none
     timeout     seconds for a statement
     jobs        how many statements run at once
+    cancel      ends every query that this process asks, in whatever thread, once it is set; an interrupted run of
+                threads sets it. Workers that are processes are ended instead
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -29,6 +32,7 @@ class Settings:
     now: str | None = None
     timeout: float | None = None
     jobs: int = 1
+    cancel: threading.Event | None = None
 
 
 DEFAULT = Settings()

@@ -81,7 +81,8 @@ def _ask(nexus: Asks, step: Step, asked: Asked) -> "kipql.Result":
             hint="bound it by seconds, or audit the memory itself",
         )
     limits = limits_of(nexus.limits, step.directives.budget, settings.timeout)
-    return nexus.prepare(step.text, as_of=seq, for_time=settings.now).query(_parameters(step, asked), limits=limits)
+    prepared = nexus.prepare(step.text, as_of=seq, for_time=settings.now)
+    return prepared.query(_parameters(step, asked), limits=limits, cancel=settings.cancel)
 
 
 def _parameters(step: Step, asked: Asked) -> Mapping[str, Json]:

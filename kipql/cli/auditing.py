@@ -13,6 +13,7 @@ from kipql.cli.audit_options import SPARK, Given
 from kipql.cli.options import open_memory, read_parameters, warn
 from kipql.errors import KipError
 from kipql.escape import terminal
+from kipql.limits import hinted
 from kipql.values import Json
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ def audit(scripts: "Sequence[ScriptFile]", *, write: bool = False, **given: Unpa
 
 def _check_places(given: Given, write: bool) -> None:
     """Raise click's error where options contradict each other about what is asked."""
+    named = (("--db", (given["db"],)), ("--fleet", given["fleet"]), ("--lake", (given["lake"],)))
+    for name, words in (*named, ("--space", given["spaces"])):
+        if "" in words:  # an unset variable of a shell: it must not mean the folder that one is in
+            raise click.UsageError(f"{name} is given and empty")
     many = (("--fleet", given["fleet"]), ("--lake", given["lake"] is not None))
     one = (("--db", given["db"]), ("--package", given["packages"]), ("--write", write))
     several, single = ([name for name, there in names if there] for names in (many, one))
@@ -139,8 +144,8 @@ def _against_baseline(report: "Report", given: Given) -> "Report":
     path = given["baseline"]
     if path is None:
         return report
+    writing = given["write_baseline"]
     try:
-        writing = given["write_baseline"]
         before = baselines.NOTHING if writing and not Path(path).exists() else baselines.read_baseline(path)
         report = baselines.compared(report, before)
         if writing and report.problems and not given["quiet"]:
@@ -150,19 +155,21 @@ def _against_baseline(report: "Report", given: Given) -> "Report":
             report = replace(baselines.compared(report, baselines.read_baseline(path)), fixed=report.fixed)
         return report
     except KipError as error:
-        return replace(report, problems=(*report.problems, Problem("", 0, 0, error)))
+        missing = not writing and not Path(path).exists()
+        told = hinted(error, "--write-baseline makes it of what is found now") if missing else error
+        return replace(report, problems=(*report.problems, Problem("", 0, 0, told)))
 
 
 def _publish(report: "Report", code: int, given: Given) -> int:
     """Write every report that was asked for. The exit code, 2 when one could not be written."""
-    from kipql.runtime.texts import problem_text
+    from kipql.runtime.texts import problem_texts
 
     if not given["quiet"]:
         warn(report.warnings)
         if said := _before_all(report, given):
-            click.echo(f"note: {said}", err=True)
-    for problem in report.problems:
-        click.echo(problem_text(problem), err=True)
+            click.echo(terminal(f"note: {said}"), err=True)
+    for wrong in problem_texts(report.problems):
+        click.echo(wrong, err=True)
     click.echo(rendered(report, given["form"], given["fail_on"]))
     if given["github"] and given["form"] != GITHUB and (said := rendered(report, GITHUB, given["fail_on"])):
         click.echo(said)

@@ -24,8 +24,9 @@ def command() -> None:
 @click.option("--all-spaces", is_flag=True, help="Every Space of the memory, each under its id.")
 @click.option("--name", metavar="NAME", help="What the Space is called in the lake; default its id.")
 @click.option("--as", "principal", metavar="PRINCIPAL", help="Export what this Principal may see; default the owner.")
+@click.option("--whole", is_flag=True, help="Write the Space anew and replace its files, damaged ones too.")
 def lake_command(
-    folder: str, db: str, space: str | None, all_spaces: bool, name: str | None, principal: str | None
+    folder: str, db: str, space: str | None, all_spaces: bool, name: str | None, principal: str | None, whole: bool
 ) -> None:
     """Write the Space of the memory DB into the lake in the folder DIR, or what is new since the last time.
 
@@ -40,12 +41,14 @@ def lake_command(
         wanted = seen.spaces() if all_spaces else [space or seen.space_id]
         for space_id in wanted:
             with _shown() as progress:
-                done = lake.export(seen.space(space_id), folder, name=name, progress=progress)
+                done = lake.export(seen.space(space_id), folder, name=name, whole=whole, progress=progress)
             since = f", new since {done.since}" if done.since else ""
-            erased = f", {done.erased} erased elements taken out" if done.erased else ""
+            elements = "element" if done.erased == 1 else "elements"
+            erased = f", {done.erased} erased {elements} taken out" if done.erased else ""
+            replaced = ", in place of another view of it" if done.replaced else ""
             click.echo(
                 f"{terminal(done.space)}: up to sequence {done.head}{since}, "
-                f"{done.rows} rows, {done.bytes} bytes in all{erased}"
+                f"{done.rows} rows, {done.bytes} bytes in all{erased}{replaced}"
             )
 
 

@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import glob, has_magic
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kipql.audit.asking import Asks
 from kipql.audit.fleet import Heard, Memory, clock_of, run_fleet
+from kipql.audit.parallel import stoppable_threads
 from kipql.audit.settings import Settings
 from kipql.cli.audit_options import SPARK
 from kipql.errors import KipError
@@ -69,8 +68,11 @@ def audit_lake(scripts: "Sequence[ScriptFile]", settings: Settings, asked: Asked
     """Run scripts over every Space that is asked for. Raises NotFoundOrNotVisible where there is none, and
     MemoryUnavailable where the engine can not be reached."""
     places = _lake(settings, asked)
-    with _workers(settings, asked) as executor:
-        return run_fleet(places, scripts, settings=settings, executor=executor, heard=heard)
+    if asked.engine != SPARK and min(settings.jobs, len(places)) > 1:
+        return run_fleet(places, scripts, settings=settings, heard=heard)
+    # Spark has workers of its own; and an engine that runs in the main thread keeps an interrupt from it.
+    with stoppable_threads(settings.jobs, settings) as (executor, stopped):
+        return run_fleet(places, scripts, settings=stopped, executor=executor, heard=heard)
 
 
 def _fleet(patterns: Sequence[str]) -> list[Memory]:
@@ -118,8 +120,3 @@ def _lake(settings: Settings, asked: Asked) -> list[LakeSpace]:
         check_reachable(asked.master)
     threads = None if settings.jobs == 1 else max(1, (os.cpu_count() or 1) // settings.jobs)
     return [LakeSpace(asked.folder, name, asked.engine, asked.master, threads) for name in names]
-
-
-def _workers(settings: Settings, asked: Asked) -> AbstractContextManager[Executor | None]:
-    """Threads for Spark, which has workers of its own; processes elsewhere."""
-    return ThreadPoolExecutor(settings.jobs) if asked.engine == SPARK else nullcontext()

@@ -186,7 +186,8 @@ VERSIONS = Table(
 )
 ENDS = Table(
     "ends",
-    "States that an earlier export left open and a later one ended; they hold for every table with `seq_from`",
+    "States that an earlier export left open and a later one ended. They hold for every table with `seq_from` but "
+    "`identities`, which every export writes anew with ends of its own",
     (
         Column("code", "int64", "the element"),
         Column("seq_from", "int64", "the commit that wrote the state"),
@@ -207,7 +208,8 @@ IDENTITIES = Table(
     (
         Column("code", "int64", "the Concept"),
         Column("canonical", "int64", "the Concept at the end of its chain"),
-        *_SINCE,
+        Column("seq_from", "int64", "the commit from which it is"),
+        Column("seq_to", "int64", "the commit that ended it; null while it is; `ends` says nothing of it"),
     ),
 )
 REVIEWS = Table(
@@ -250,7 +252,7 @@ TABLES = (
 )  # fmt: skip
 
 WHOLE = (IDENTITIES, REVIEWS, SCHEMA)
-"""Small ones that every export writes anew."""
+"""Small ones that every export writes anew: no row of `ends` is about theirs."""
 
 JSON = frozenset(("element", "payload", "members", "json", "change"))
 """Columns of JSON."""

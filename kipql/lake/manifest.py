@@ -8,25 +8,28 @@ one is read without.
 import hashlib
 import json
 import re
+import stat
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from kipql.errors import KipError
 from kipql.lake import layout
+from kipql.lake.door import damaged, unread
+from kipql.lake.naming import is_name, loaded, names, partition, path_of, stray
 from kipql.runtime.arriving import new_file
 from kipql.values import Json
 
+__all__ = [
+    "FORMAT", "RESIDENT", "Manifest", "Part", "check_files", "check_part", "checksum", "is_name", "names", "part_of",
+    "partition", "path_of", "read", "write",
+]  # fmt: skip
+
 FORMAT = 1
-FOLDER = "spaces"
-LONGEST = 512
-"""Characters of a name."""
-_TEXTS = ("space_id", "coverage", "anchor", "version")
+_TEXTS = ("space_id", "coverage", "anchor", "version", "setup")
 _MOST = 2**53
 _FILE = re.compile(r"part-[0-9a-f-]+\.parquet", re.ASCII)
 _TABLES = frozenset(table.name for table in layout.TABLES)
-_FITS = 200  # characters of a name as it is in a path; the longest in the usual file systems is 255
-_SHORT = "%%"  # begins what stands for a longer name; no name reads so, since `%` itself is `%25`
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,12 @@ class Manifest:
     space_id  its id in the memory
     head      the last commit that is in the lake
     coverage  whose view it is
-    anchor    a digest of the instants of its commits: another memory has another
+    anchor    a digest of its commits: another memory has another (`kipql.lake.anchor`)
     literals  how many Literals the memory had
     erased    elements with erased states, and the commit that last wrote each
+    setup     a digest of the rows of `schema`, which also change without a commit
+    witness   digests of a few elements: another memory has others
+    former    files that only the manifest before named: who has it open reads on
     """
 
     name: str
@@ -66,78 +72,44 @@ class Manifest:
     version: str
     erased: dict[str, int] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
+    setup: str = ""
+    witness: dict[str, str] = field(default_factory=dict)
+    former: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
         """Of all its files."""
         return sum(part.bytes for part in self.parts)
 
+    @property
+    def named(self) -> set[str]:
+        """The files that stay."""
+        return {part.path for part in self.parts} | set(self.former)
+
     def of(self, table: str) -> tuple[Part, ...]:
         """The files of a table."""
         return tuple(part for part in self.parts if part.table == table)
 
 
-def partition(name: str) -> str:
-    """The folder of a Space within a table."""
-    return f"space_id={_filed(name)}"
-
-
-def path_of(lake: Path, name: str) -> Path:
-    """Where the manifest of a Space is."""
-    return lake / FOLDER / f"{_filed(name)}.json"
-
-
-def is_name(name: object) -> str:
-    """A name of a Space in a lake. Raises TypeMismatch, ConstraintViolation."""
-    if not isinstance(name, str):
-        raise KipError("TypeMismatch", f"a name in a lake is a string, not {type(name).__name__}")
-    if not 0 < len(name) <= LONGEST:
-        raise KipError("ConstraintViolation", f"a name in a lake has 1 to {LONGEST} characters, not {len(name)}")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise KipError("ConstraintViolation", f"{name!r} is no name: it holds half of a surrogate pair") from None
-    return name
-
-
-def names(lake: Path) -> list[str]:
-    """The Spaces of a lake, ordered. Raises MemoryDamaged where a name is only in a manifest that can not be read."""
-    return sorted(_named(path) for path in (lake / FOLDER).glob("*.json"))
-
-
-def _filed(name: str) -> str:
-    """A name as part of a path: itself, or what stands for one that is too long for a path."""
-    written = quote(name, safe="")
-    return written if len(written) <= _FITS else _SHORT + hashlib.sha256(name.encode()).hexdigest()
-
-
-def _named(path: Path) -> str:
-    if not path.stem.startswith(_SHORT):
-        return unquote(path.stem)
-    data = _loaded(path)
-    if not isinstance(data, dict) or not isinstance(data.get("name"), str):
-        raise damaged(path, "it does not say its name")
-    return str(data["name"])
-
-
 def read(lake: Path, name: str) -> Manifest:
-    """The manifest of a Space. Raises NotFoundOrNotVisible, MemoryDamaged, MemoryFormatUnsupported."""
+    """The manifest of a Space. Raises NotFoundOrNotVisible, MemoryDamaged, MemoryUnavailable,
+    MemoryFormatUnsupported."""
     path = path_of(lake, is_name(name))
     try:
-        data = _loaded(path)
+        data = loaded(lake, path)
     except FileNotFoundError:
-        raise KipError("NotFoundOrNotVisible", f"the lake has no Space {name!r}") from None
-    return _checked(path, name, data)
+        raise _missing(lake, name) from None
+    return _checked(lake, path, name, data)
 
 
-def _loaded(path: Path) -> Json:
-    """The JSON of a manifest. Raises FileNotFoundError, MemoryDamaged."""
-    try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, RecursionError) as error:
-        raise damaged(path, str(error)) from error
+def _missing(lake: Path, name: str) -> KipError:
+    """What to say of a name without a manifest. Raises MemoryDamaged, MemoryUnavailable."""
+    path = stray(lake, name)
+    if path is None:
+        return KipError("NotFoundOrNotVisible", f"the lake has no Space {name!r}")
+    with suppress(FileNotFoundError):  # a link to nowhere
+        loaded(lake, path)
+    return damaged(lake, path, "it is not called as the Space in it is")
 
 
 def write(lake: Path, manifest: Manifest) -> None:
@@ -166,34 +138,26 @@ def checksum(path: Path) -> int:
     return found
 
 
-def check_files(lake: Path, held: Manifest, *, whole: bool) -> None:
+def check_files(lake: Path, held: Manifest, *, whole: bool, links: bool = True) -> None:
     """Raise MemoryDamaged where a file that a manifest names is not there or is not of its size; with `whole`, where a
-    byte of it is another."""
+    byte of it is another; without `links`, where it is one. MemoryUnavailable where the disk refuses."""
     for part in held.parts:
-        check_part(lake, part, whole=whole)
+        check_part(lake, part, whole=whole, links=links)
 
 
-def check_part(lake: Path, part: Part, *, whole: bool) -> None:
+def check_part(lake: Path, part: Part, *, whole: bool, links: bool = True) -> None:
     """The same of one file."""
     path = lake / part.path
     try:
-        size = path.stat().st_size
-        if size != part.bytes:
-            raise damaged(path, f"it has {size} bytes, the manifest says {part.bytes}")
+        found = path.stat() if links else path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            raise damaged(lake, path, "it is a link" if stat.S_ISLNK(found.st_mode) else "it is no file")
+        if found.st_size != part.bytes:
+            raise damaged(lake, path, f"it has {found.st_size} bytes, the manifest says {part.bytes}")
         if whole and checksum(path) != part.crc:
-            raise damaged(path, "its bytes are not those that were written")
+            raise damaged(lake, path, "its bytes are not those that were written")
     except (OSError, ValueError) as error:
-        raise damaged(path, getattr(error, "strerror", None) or str(error)) from error
-
-
-def damaged(path: Path, problem: str) -> KipError:
-    """The error of a lake that can not be read as one."""
-    return KipError(
-        "MemoryDamaged",
-        f"the lake's {path.name} is damaged: {problem}",
-        details={"path": str(path)},
-        hint="export the memory into a new folder",
-    )
+        raise unread(lake, path, error) from error
 
 
 def _digest(data: dict[str, Json]) -> str:
@@ -202,31 +166,31 @@ def _digest(data: dict[str, Json]) -> str:
     return hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()
 
 
-def _checked(path: Path, name: str, data: Json) -> Manifest:
+def _checked(lake: Path, path: Path, name: str, data: Json) -> Manifest:
     if not isinstance(data, dict) or not _is_count(data.get("kipql_lake")):
-        raise damaged(path, "it is no manifest of a lake")
+        raise damaged(lake, path, "it is no manifest of a lake")
     if data["kipql_lake"] != FORMAT:
         raise KipError(
             "MemoryFormatUnsupported",
-            f"the lake's {path.name} has another format than {FORMAT}",
+            f"the lake's {path.relative_to(lake).as_posix()} has another format than {FORMAT}",
             hint="open it with the kipql that wrote it, or export again into a new folder",
         )
     if data.pop("digest", None) not in (None, _digest(data)):
-        raise damaged(path, "it is not what was written")
+        raise damaged(lake, path, "it is not what was written")
     del data["kipql_lake"]
     try:
         parts = tuple(Part(**each) for each in data.pop("parts"))
-        manifest = Manifest(**data, parts=parts)
+        manifest = Manifest(**{**data, "former": tuple(data.get("former", ()))}, parts=parts)
     except (TypeError, KeyError) as error:
-        raise damaged(path, f"a member is missing or unknown: {error}") from error
+        raise damaged(lake, path, f"a member is missing or unknown: {error}") from error
     texts = all(isinstance(getattr(manifest, member), str) for member in _TEXTS)
     counts = _is_count(manifest.head) and _is_count(manifest.literals)
-    if not texts or not counts or manifest.name != name or not _is_erased(manifest):
-        raise damaged(path, "a member is of the wrong type")
+    if not texts or not counts or manifest.name != name or not _is_erased(manifest) or not _is_told(manifest):
+        raise damaged(lake, path, "a member is of the wrong type")
     for part in parts:
-        _check_part(path, name, part)
+        _check_part(lake, path, name, part)
     if len({part.path for part in parts}) < len(parts):
-        raise damaged(path, "it names a file twice")
+        raise damaged(lake, path, "it names a file twice")
     return manifest
 
 
@@ -239,11 +203,17 @@ def _is_erased(manifest: Manifest) -> bool:
     return isinstance(held, dict) and all(_is_count(seq) and seq <= manifest.head for seq in held.values())
 
 
-def _check_part(path: Path, name: str, part: Part) -> None:
+def _is_told(manifest: Manifest) -> bool:
+    witness: object = manifest.witness
+    told = [*manifest.former, *(witness.values() if isinstance(witness, dict) else (None,))]
+    return all(isinstance(each, str) for each in told)
+
+
+def _check_part(lake: Path, path: Path, name: str, part: Part) -> None:
     counts = (part.rows, part.bytes, part.crc)
     if not isinstance(part.path, str) or not isinstance(part.table, str) or not all(map(_is_count, counts)):
-        raise damaged(path, "a part is of the wrong type")
+        raise damaged(lake, path, "a part is of the wrong type")
     table, _, below = part.path.partition("/")
     folder, _, file = below.partition("/")
     if table != part.table or table not in _TABLES or folder != partition(name) or not _FILE.fullmatch(file):
-        raise damaged(path, f"a part lies outside its table: {part.path!r}")
+        raise damaged(lake, path, f"a part lies outside its table: {part.path!r}")

@@ -7,6 +7,7 @@ reads the pages that can hold what is asked. What hardly repeats has no dictiona
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kipql.lake import layout
+from kipql.lake.door import damaged
 from kipql.lake.layout import Column, Kind, Table
-from kipql.lake.manifest import Part, check_part, damaged, part_of, partition
+from kipql.lake.manifest import Part, check_part, part_of, partition
+from kipql.lake.place import drop_empty
 from kipql.runtime.folder import sync_folder
 
 BATCH = 100_000
@@ -77,6 +80,7 @@ class Parts:
         self._mark = mark
         self._rows: dict[str, list[tuple[Any, ...]]] = {}
         self._writers: dict[str, tuple[Path, Any, Table]] = {}
+        self._made: list[Path] = []
         self._counts: dict[str, int] = {}
 
     def put(self, table: Table, row: tuple[Any, ...]) -> None:
@@ -87,6 +91,13 @@ class Parts:
             self._flush(table)
         elif table.name not in self._writers:
             self._open(table)
+
+    def kept(self, part: Part, without_: Sequence[int]) -> Part | None:
+        """A part of an earlier export without the rows of some elements, None when nothing is left."""
+        found = without(self._lake, part, without_, os.urandom(4).hex()) if without_ else part
+        if found is not None and found is not part:
+            self._made.append(self._lake / found.path)
+        return found
 
     def close(self) -> tuple[Part, ...]:
         """Finish every file. Raises OSError."""
@@ -101,15 +112,19 @@ class Parts:
 
     def abandon(self) -> None:
         """Give up: nothing of this export stays."""
-        for path, writer, _ in self._writers.values():
-            writer.close()
+        for _, writer, _ in self._writers.values():
+            with suppress(Exception):  # of a full disk, say: what is written goes anyway
+                writer.close()
+        for path in self._made:
             path.unlink(missing_ok=True)
+            drop_empty(path.parent)
 
     def _open(self, table: Table) -> None:
         path = self._lake / table.name / partition(self._name) / f"part-{self._mark}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
         if path.parent.is_symlink() or path.parent.parent.is_symlink():
-            raise damaged(path.parent, "it is a link, which leads out of the lake")
+            raise damaged(self._lake, path.parent, "it is a link, which leads out of the lake", "remove the link")
+        self._made.append(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._writers[table.name] = (path, _writer(path, table), table)
 
     def _flush(self, table: Table) -> None:
@@ -145,17 +160,33 @@ def without(lake: Path, part: Part, codes: Sequence[int], mark: str) -> Part | N
     Raises OSError, MemoryDamaged where its bytes are not those that were written.
     """
     path = lake / part.path
-    check_part(lake, part, whole=True)
+    check_part(lake, part, whole=True, links=False)
     gone = pa.array(codes, type=pa.int64())
     table = next(each for each in layout.TABLES if each.name == part.table)
     fresh = path.with_name(f"{path.stem.rpartition('-')[0]}-{mark}.parquet")
+    try:
+        rows = _filtered(path, fresh, table, gone)
+        if rows is None:
+            return part
+        if rows:
+            _sync(fresh)
+            return part_of(lake, part.table, fresh, rows)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    fresh.unlink()
+    return None
+
+
+def _filtered(path: Path, fresh: Path, table: Table, gone: Any) -> int | None:
+    """Write the rows of a file that are not `gone` to another, and say how many; None, and nothing, where none is."""
     rows = 0
     with pq.ParquetFile(path) as file:
         groups = range(file.num_row_groups)
         if not any(
             pc.any(pc.is_in(file.read_row_group(at, ["code"])["code"], value_set=gone)).as_py() for at in groups
         ):
-            return part
+            return None
         with _writer(fresh, table) as writer:
             for at in groups:
                 data = file.read_row_group(at)
@@ -163,11 +194,7 @@ def without(lake: Path, part: Part, codes: Sequence[int], mark: str) -> Part | N
                 rows += kept.num_rows
                 if kept.num_rows:
                     writer.write_table(kept)
-    if not rows:
-        fresh.unlink()
-        return None
-    _sync(fresh)
-    return part_of(lake, part.table, fresh, rows)
+    return rows
 
 
 def _sync(path: Path) -> None:

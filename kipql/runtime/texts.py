@@ -1,11 +1,12 @@
 """The texts that statements are from: reading one, and where in it something is."""
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kipql.errors import KipError
-from kipql.escape import terminal_lines
+from kipql.escape import terminal, terminal_lines
 from kipql.spans import Span, position
 
 
@@ -52,13 +53,41 @@ def moved(error: KipError, text: str, start: int) -> KipError:
     )
 
 
+NAMED = 3
+"""How many of the Spaces with one problem are named."""
+
+
+def problem_texts(problems: Iterable[Problem]) -> Iterator[str]:
+    """Problems as `problem_text`, in order; what several Spaces say in the same words is said once, and in which."""
+    same: dict[tuple[object, ...], list[Problem]] = {}
+    for problem in problems:
+        error = problem.error
+        words = (problem.path, problem.line, problem.column, error.code, error.message, error.hint)
+        same.setdefault((id(problem),) if problem.space_id is None else words, []).append(problem)
+    for first, *others in same.values():
+        spaces = list(dict.fromkeys(str(problem.space_id) for problem in (first, *others)))
+        if len(spaces) == 1:
+            yield problem_text(first)
+        else:
+            named = ", ".join((*map(terminal, spaces[:NAMED]), *(("...",) if len(spaces) > NAMED else ())))
+            yield f"{problem_text(replace(first, space_id=None))}\nin {len(spaces):,} Spaces: {named}"
+
+
 def problem_text(problem: Problem) -> str:
     """A problem as `file:line:column: Code: message` with the caret and the hint."""
-    space = f"{problem.space_id}: " if problem.space_id is not None else ""
+    space = f"{terminal(problem.space_id)}: " if problem.space_id is not None else ""
+    path, error = problem.path, problem.error
     if not problem.line:
-        error, prefix = problem.error, f"{problem.path}: " if problem.path else ""
-        hint = f"\nhint: {error.hint}" if error.hint else ""
-        return terminal_lines(f"{space}{prefix}{error.code}: {error.message.removeprefix(prefix)}{hint}")
-    place = "" if problem.error.span is not None else f"{problem.line}:{problem.column}: "
-    prefix = f"{problem.path}:" if problem.path else ""
-    return terminal_lines(f"{space}{prefix}{place}{problem.error}")
+        prefix = f"{path}: " if path else ""
+        hint = f"\nhint: {terminal(error.hint)}" if error.hint else ""
+        return f"{space}{terminal(prefix)}{error.code}: {terminal(error.message.removeprefix(prefix))}{hint}"
+    place = "" if error.span is not None else f"{problem.line}:{problem.column}: "
+    return f"{space}{terminal(f'{path}:') if path else ''}{place}{error_text(error)}"
+
+
+def error_text(error: KipError) -> str:
+    """An error with the caret and the hint. What it says is one line each: a name in it may hold line breaks, and
+    would write lines of its own."""
+    hint = None if error.hint is None else terminal(error.hint)
+    shown = KipError(error.code, terminal(error.message), span=error.span, hint=hint, text=error.text)
+    return terminal_lines(str(shown))

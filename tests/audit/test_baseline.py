@@ -1,5 +1,7 @@
 """Fingerprints and baselines: what is known, what is new, what is fixed."""
 
+import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,13 +10,15 @@ import kipql
 from kipql.audit.baseline import NOTHING, baseline_text, compared, read_baseline, write_baseline
 from kipql.audit.fingerprint import fingerprint, fingerprinted
 from kipql.audit.keys import key_columns, key_value, natural_key
-from kipql.audit.report import Finding, Report
+from kipql.audit.report import Audited, Finding, Fixed, Report
+from kipql.audit.reports import rendered
 from kipql.errors import KipError
 from tests.audit.reports import outcome, step
 
 
-def found(name, *keys):
-    return outcome(step(name), tuple(fingerprinted(name, [Finding(f"found {key}", None, {"k": key}) for key in keys])))
+def found(name, *keys, space_id=None):
+    findings = (Finding(f"found {key}", None, {"k": key}, space_id=space_id) for key in keys)
+    return outcome(step(name), tuple(fingerprinted(name, findings)))
 
 
 def report(*outcomes, **rest):
@@ -97,7 +101,9 @@ def test_what_did_not_run_is_not_fixed(known):
 def test_a_new_baseline_keeps_what_did_not_run_and_forgets_what_is_fixed(known, tmp_path):
     path = str(tmp_path / "next.json")
     write_baseline(path, baseline_text(report(found("a", "z")), known))
-    after = {name: sorted(known.values()) for name, known in read_baseline(path).checks.items()}
+    after = {
+        name: sorted(entry.message for entry in known.values()) for name, known in read_baseline(path).checks.items()
+    }
     assert after == {"a": ["found z"], "b": ["found x"]}
 
 
@@ -121,6 +127,8 @@ def test_a_baseline_is_the_same_text_whatever_the_order():
         '{"kipql_baseline": 1}',
         '{"kipql_baseline": 1, "findings": [{"check": "a"}]}',
         '{"kipql_baseline": 1, "findings": [3]}',
+        '{"kipql_baseline": 1, "findings": [{"check": "a", "fingerprint": "f", "message": "m", "space_id": 3}]}',
+        '{"kipql_baseline": 1, "findings": [{"check": "a", "fingerprint": "f", "message": "m", "space_id": null}]}',
         '{"kipql_baseline": 1, "kipql_baseline": 1, "findings": []}',
     ],
 )
@@ -159,3 +167,110 @@ def test_a_suppressed_check_keeps_what_was_known_and_is_found(known, tmp_path):
     kept = read_baseline(str(path)).checks
     assert set(kept["a"]) == {found("a", "x").findings[0].fingerprint}
     assert kept["b"] == known.checks["b"]
+
+
+# --- several Spaces ------------------------------------------------------------------------------------
+
+
+def over(checks, spaces):
+    """A report over Spaces of checks, given as name: {Space: keys}."""
+    merged = (
+        outcome(step(name), sum((found(name, *keys, space_id=space).findings for space, keys in where.items()), ()))
+        for name, where in checks.items()
+    )
+    return report(*merged, spaces=tuple(spaces))
+
+
+def asked(*names):
+    return tuple(Audited(name) for name in names)
+
+
+def kept_by(made, before, tmp_path):
+    """What a new baseline knows, as (check, Space, message)."""
+    path = tmp_path / "next.json"
+    write_baseline(str(path), baseline_text(made, before))
+    checks = read_baseline(str(path)).checks
+    return {(name, entry.space_id, entry.message) for name in checks for entry in checks[name].values()}
+
+
+A_X, A_Y, B_X = ("a", "iris", "found x"), ("a", "orion", "found y"), ("b", "orion", "found x")
+SILENT = Audited("orion", answered=False)
+SKIPPED = Audited("orion", skipped=("a",))
+
+
+@pytest.mark.parametrize(
+    ("made", "fixed", "kept"),
+    [
+        # both Spaces are asked
+        (over({"a": {"iris": ["x"], "orion": ["y"]}, "b": {}}, asked("iris", "orion")), {B_X}, {A_X, A_Y}),
+        (over({"a": {"iris": ["x"]}}, asked("iris", "orion")), {A_Y}, {A_X, B_X}),
+        # orion is not asked: nothing of it is fixed or forgotten
+        (over({"a": {"iris": ["x"]}, "b": {}}, asked("iris")), set(), {A_X, A_Y, B_X}),
+        (over({"a": {}, "b": {}}, asked("iris")), {A_X}, {A_Y, B_X}),
+        (over({"a": {}, "b": {}}, asked("elsewhere")), set(), {A_X, A_Y, B_X}),
+        # nor where it was asked and did not answer, or has no use for the check
+        (over({"a": {}, "b": {}}, (*asked("iris"), SILENT)), {A_X}, {A_Y, B_X}),
+        (over({"a": {}, "b": {}}, (*asked("iris"), SKIPPED)), {A_X, B_X}, {A_Y}),
+        # a run of one memory knows nothing of Spaces
+        (report(found("a"), found("b")), set(), {A_X, A_Y, B_X}),
+        (report(found("a", space_id="iris"), space_id="iris"), {A_X}, {A_Y, B_X}),
+    ],
+)
+def test_what_was_not_asked_is_neither_fixed_nor_forgotten(tmp_path, made, fixed, kept):
+    whole = over({"a": {"iris": ["x"], "orion": ["y"]}, "b": {"orion": ["x"]}}, asked("iris", "orion"))
+    path = tmp_path / "baseline.json"
+    write_baseline(str(path), baseline_text(whole, NOTHING))
+    before = read_baseline(str(path))
+    now = compared(made, before)
+    assert {(each.check, each.space_id, each.message) for each in now.fixed} == fixed
+    assert kept_by(now, before, tmp_path) == kept
+
+
+def test_a_check_that_a_space_did_not_answer_keeps_all_it_knew(tmp_path):
+    before = read_back(tmp_path, over({"a": {"iris": ["x"], "orion": ["y"]}}, asked("iris", "orion")))
+    made = over({"a": {}}, asked("iris", "orion"))
+    made = replace(made, outcomes=(replace(made.outcomes[0], unanswered=1),))
+    assert compared(made, before).fixed == ()
+    assert kept_by(made, before, tmp_path) == {A_X, A_Y}
+
+
+def read_back(tmp_path, made):
+    path = tmp_path / "baseline.json"
+    write_baseline(str(path), baseline_text(made, NOTHING))
+    return read_baseline(str(path))
+
+
+def test_an_entry_that_says_no_space_is_kept_while_it_is_not_found_and_says_it_once_it_is(tmp_path):
+    """Files that were written before entries said their Space."""
+    whole = over({"a": {"iris": ["x"], "orion": ["y"]}}, asked("iris", "orion"))
+    path = tmp_path / "baseline.json"
+    path.write_text(re.sub(r',"space_id":"[a-z]+"', "", baseline_text(whole, NOTHING)))
+    before = read_baseline(str(path))
+    now = compared(over({"a": {"iris": ["x"]}}, asked("iris", "orion")), before)
+    assert (now.fixed, now.known, now.count("warning")) == ((), 1, 0)
+    assert kept_by(now, before, tmp_path) == {A_X, ("a", None, "found y")}
+
+
+def test_an_entry_says_its_space_and_one_of_a_run_of_one_memory_says_none():
+    many, one = over({"a": {"iris": ["x"]}}, asked("iris")), report(found("a", "x"))
+    assert [
+        list(json.loads(text)["findings"][0]) for text in (baseline_text(many, NOTHING), baseline_text(one, NOTHING))
+    ] == [
+        ["check", "fingerprint", "message", "space_id"],
+        ["check", "fingerprint", "message"],
+    ]
+
+
+@pytest.mark.parametrize("suppressed", [True, False])
+def test_a_suppressed_check_keeps_what_is_known_of_spaces_that_were_not_asked(tmp_path, suppressed):
+    before = read_back(tmp_path, over({"a": {"iris": ["x"], "orion": ["y"]}}, asked("iris", "orion")))
+    made = over({"a": {"iris": ["x", "z"]}}, asked("iris"))
+    made = replace(made, outcomes=(replace(made.outcomes[0], suppressed=suppressed),))
+    new = set() if suppressed else {("a", "iris", "found z")}
+    assert kept_by(made, before, tmp_path) == {A_X, A_Y} | new
+
+
+def test_what_is_fixed_names_its_space():
+    made = report(fixed=(Fixed("a", "f" * 32, "found x", "ir\nis"), Fixed("a", "e" * 32, "found y")), baseline=True)
+    assert rendered(made, "text", "warning").splitlines()[:2] == ["fixed: ir\\nis: found x [a]", "fixed: found y [a]"]
+    assert [each.get("space_id") for each in json.loads(rendered(made, "json", "warning"))["fixed"]] == ["ir\nis", None]

@@ -155,7 +155,9 @@ def test_max_findings_lists_fewer_and_counts_all(kipql, memory, script):
 def test_a_baseline_lets_only_new_findings_count(kipql, memory, script, tmp_path):
     path, baseline = script(ERROR), tmp_path / "base.json"
     run = lambda *options: kipql("run", "--db", memory, path, "--baseline", baseline, *options)  # noqa: E731
-    assert run().code == 2, "a missing baseline is not an empty one"
+    missing = run()
+    assert missing.code == 2, "a missing baseline is not an empty one"
+    assert missing.err.splitlines()[-1] == "hint: --write-baseline makes it of what is found now"
     written = run("--write-baseline")
     assert written == (0, "1 check: 0 passed, nothing new found, 2 known\n", "")
     assert run() == (0, "1 check: 0 passed, nothing new found, 2 known\n", "")
@@ -172,6 +174,14 @@ def test_a_baseline_lets_only_new_findings_count(kipql, memory, script, tmp_path
     assert run("--write-baseline").code == 0
     assert json.loads(baseline.read_text())["findings"][0]["check"] == "people"
     assert "fixed" not in run().out
+
+
+def test_a_baseline_that_is_there_and_wrong_hints_no_new_one(kipql, memory, script, tmp_path):
+    (tmp_path / "base.json").write_text("[]")
+    called = kipql("run", "--db", memory, script(ERROR), "--baseline", tmp_path / "base.json")
+    assert (called.code, "--write-baseline" in called.err) == (2, False)
+    called = kipql("run", "--db", memory, script(ERROR), "--baseline", tmp_path / "no" / "b.json", "--write-baseline")
+    assert (called.code, "hint:" in called.err) == (2, False)
 
 
 def test_a_baseline_is_not_written_when_something_could_not_run(kipql, memory, script, tmp_path):

@@ -14,7 +14,8 @@ def table(lake: Path, name: str, space: str) -> list[dict[str, Any]]:
     found = []
     for part in manifest.read(lake, space).of(name):
         found += pq.read_table(lake / part.path, partitioning=None).to_pylist()
-    if name == layout.ENDS.name or not found or "seq_from" not in found[0]:
+    anew = {each.name for each in (layout.ENDS, *layout.WHOLE)}
+    if name in anew or not found or "seq_from" not in found[0]:
         return found
     ends = {(row["code"], row["seq_from"]): row["seq_to"] for row in table(lake, layout.ENDS.name, space)}
     for row in found:

@@ -134,19 +134,6 @@ def test_a_file_that_no_export_wrote_is_damage(folder: Path, table: str, content
     assert code_of(lambda: asked(folder)) == "MemoryDamaged"
 
 
-def test_a_link_in_a_lake_leads_nowhere(folder: Path, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "precious.parquet").write_text("mine")
-    nexus = founded()
-    lake.export(nexus, folder, name="b")
-    (folder / "reviews").mkdir()
-    (folder / "reviews" / manifest.partition("b")).symlink_to(outside)
-    nexus.execute('UPDATE ?x SET FIELDS {name: "Renamed"} WHERE { ?x {type: "Robot", key: "r0"} }')
-    lake.export(nexus, folder, name="b")
-    assert [path.name for path in outside.iterdir()] == ["precious.parquet"]
-
-
 def test_a_folder_with_something_else_in_it_does_not_become_a_lake(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     assert code_of(lambda: lake.export(founded(), tmp_path)) == "NotAMemory"

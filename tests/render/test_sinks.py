@@ -18,10 +18,10 @@ WRITING = {"print", "echo", "secho", "echo_via_pager", "write", "writelines", "s
 
 
 ALLOWED = {
-    # kipql.runtime.texts.problem_text, kipql.audit.reports, kipql.render: each escapes for its form
+    # kipql.runtime.texts.problem_text(s), kipql.audit.reports, kipql.render: each escapes for its form
     "an escaping function": (
         "cli/auditing.py::_publish::rendered(report, given['form'], given['fail_on'])",
-        "cli/auditing.py::_publish::problem_text(problem)",
+        "cli/auditing.py::_publish::wrong",
         "cli/auditing.py::_publish::said",
         "cli/auditing.py::_publish::text",
         "cli/check_command.py::command::problem_text(problem)",
@@ -53,7 +53,7 @@ ALLOWED = {
         "cli/canon_command.py::write_out::f\"{written}, {many(done.unchanged, 'file')} unchanged\"",
         "cli/explain_command.py::_show::f\"{_cost(found, entry['missing'])}\\n\"",
         "cli/export_command.py::lake_command::f'{terminal(done.space)}: up to sequence {done.head}{since}, "
-        "{done.rows} rows, {done.bytes} bytes in all{erased}'",
+        "{done.rows} rows, {done.bytes} bytes in all{erased}{replaced}'",
         "cli/export_command.py::html_command::f'{terminal(file)}: {len(text.encode())} bytes'",
         "cli/main.py::_version::f'kipql {kipql.__version__}'",
         "cli/serve_command.py::_listening::f'serving {address}/kip'",

@@ -1,7 +1,7 @@
 """A report as one JSON object, for programs: everything there is, nothing lost (docs/audits.md)."""
 
 from kipql.audit.directives import SEVERITIES
-from kipql.audit.report import Audited, Finding, Outcome, Report
+from kipql.audit.report import Audited, Finding, Fixed, Outcome, Report
 from kipql.audit.reports.wording import state
 from kipql.escape import json_text
 from kipql.render.formats import column_keys
@@ -20,9 +20,7 @@ def report_json(report: Report, fail_on: str) -> str:
         "counts": _counts(report),
         "checks": [_check(outcome) for outcome in report.checks],
         "statements": [_statement(outcome) for outcome in report.outcomes if not outcome.step.directives.is_check],
-        "fixed": [
-            {"check": fixed.check, "fingerprint": fixed.fingerprint, "message": fixed.message} for fixed in report.fixed
-        ],
+        "fixed": [_fixed(fixed) for fixed in report.fixed],
         "errors": [_error(problem) for problem in report.problems],
         "warnings": [_error(problem) for problem in report.warnings],
     }
@@ -81,6 +79,11 @@ def _finding(outcome: Outcome, finding: Finding) -> Json:
         "state": state(outcome, finding),
     }
     return found if finding.space_id is None else {**found, "space_id": finding.space_id}
+
+
+def _fixed(fixed: Fixed) -> Json:
+    gone: dict[str, Json] = {"check": fixed.check, "fingerprint": fixed.fingerprint, "message": fixed.message}
+    return gone if fixed.space_id is None else {**gone, "space_id": fixed.space_id}
 
 
 def _statement(outcome: Outcome) -> Json:

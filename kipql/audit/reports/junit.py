@@ -21,7 +21,7 @@ from kipql.audit.reports.wording import (
 )
 from kipql.escape import terminal, xml
 from kipql.render.values import many
-from kipql.runtime.texts import Problem
+from kipql.runtime.texts import Problem, error_text
 
 _EPOCH = "1970-01-01T00:00:00"
 
@@ -95,7 +95,7 @@ def _error(problem: Problem, suite: str) -> str:
     name = f"could not run{space}{place}: {problem.error.code}"
     about = _attributes({"message": problem_message(problem), "type": problem.error.code})
     attributes = _attributes({"name": name, "classname": suite, "time": "0.000"})
-    said = _text(str(problem.error).split("\n"))
+    said = _text(error_text(problem.error).split("\n"))
     return f"    <testcase{attributes}>\n      <error{about}>{said}</error>\n    </testcase>\n"
 
 

@@ -49,7 +49,7 @@ def _findings(check: Outcome) -> Iterator[str]:
 
 def _fixed(report: Report) -> Iterator[str]:
     for fixed in report.fixed:
-        yield f"fixed: {terminal(fixed.message)} [{terminal(fixed.check)}]"
+        yield f"fixed: {terminal(message_of(fixed))} [{terminal(fixed.check)}]"
 
 
 def _place(outcome: Outcome) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kipql.audit.directives import SEVERITIES
-from kipql.audit.report import NEVER, Finding, Outcome, Report
+from kipql.audit.report import NEVER, Finding, Fixed, Outcome, Report
 from kipql.render.people import show
 from kipql.render.values import many
 from kipql.runtime.texts import Problem
@@ -32,7 +32,7 @@ def row_text(row: Mapping[str, Json]) -> str:
     return "  ".join(f"{key}={show(value)}" for key, value in row.items())
 
 
-def message_of(finding: Finding) -> str:
+def message_of(finding: Finding | Fixed) -> str:
     """What was found, and in which Space when there are several."""
     return finding.message if finding.space_id is None else f"{finding.space_id}: {finding.message}"
 
