@@ -29,6 +29,11 @@ DIALECT = "duckdb"
 READ_WHOLE = 4 * 1024 * 1024
 """Bytes of files up to which a Space is read once, when it is opened; above that each query asks the files."""
 
+_INTERRUPTED = "Query interrupted"
+"""What DuckDB makes of a Ctrl-C that it meets while it works."""
+_STOPPED = "executing the UDF: KeyboardInterrupt"
+"""What it makes of one that a function of ours meets."""
+
 _shared: dict[tuple[int, int | None], Any] = {}
 _sharing = threading.Lock()
 _homes = count(1)
@@ -123,9 +128,15 @@ def _failing() -> Iterator[None]:
         yield
     except duckdb.Error as error:
         said = str(error)
+        if _STOPPED in said:
+            raise KeyboardInterrupt from None
         if TOLD not in said and (isinstance(error, _misread(duckdb)) or ".parquet" in said):
             raise malformed(said) from error
         raise retold(error, "DuckDB") from error
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _misread(duckdb: Any) -> tuple[type[Exception], ...]:
